@@ -6,19 +6,22 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checks/checked-options.ts';
+import { bestDelta } from '../../shared/cost-model/best-delta.ts';
 import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
-import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
+import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import {
   emulatedNetworkSchema,
   type EmulatedNetwork,
 } from '../../shared/machines/emulated-network.ts';
 import { inputError } from '../../shared/errors/errors.ts';
+import type { DeltaSetting } from '../../shared/plan/delta-setting.ts';
 import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
 import { MOST_RANKS } from '../../shared/protocol/requests.ts';
 import {
   quantizationSchema,
   type Quantization,
 } from '../../shared/plan/quantization.ts';
+import { assertDelta } from '../collectives/delta.ts';
 import type { CollectiveDefinition, ExchangeShape } from '../collectives/collective.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { placedSeconds } from '../collectives/node-links.ts';
@@ -26,6 +29,7 @@ import {
   assertQuantizes,
   assertReduces,
   assertServes,
+  assertStreams,
   chooseCollective,
   findCollective,
   quantizingFor,
@@ -64,6 +68,11 @@ export interface AllreduceTask {
   readonly quantization?: Quantization | undefined;
   /** Number of servers, for algorithms that have servers; default: 1. */
   readonly servers?: number | undefined;
+  /**
+   * δ/N at which sparse streams turn dense, or `auto`: the cheapest on this network; default:
+   * where both forms take as many bytes.
+   */
+  readonly delta?: DeltaSetting | undefined;
   /** Seed of random rounding; default: 1. */
   readonly seed?: number | undefined;
   /** Raw little-endian values, by rank, all of one length; exact zeros are absent. */
@@ -85,6 +94,8 @@ const taskSchema = z
     /** Places and servers, which are checked against the ranks and the algorithm. */
     places: z.array(z.unknown()).readonly().optional(),
     servers: z.number().optional(),
+    /** δ/N, whose range depends on the type of the values. */
+    delta: z.union([z.literal('auto'), z.number()]).optional(),
     quantization: quantizationSchema.optional(),
     seed: z.int().min(0).max(0xffffffff).optional(),
     inputs: files,
@@ -113,6 +124,8 @@ export interface AllreduceReport {
   readonly quantize?: Quantization | undefined;
   /** Number of servers, for an algorithm that has them. */
   readonly servers?: number | undefined;
+  /** δ/N at which streams turned dense, where one was asked for and streams were sent. */
+  readonly delta?: number | undefined;
   readonly ranks: number;
   readonly n: number;
   /** The transport that carried the messages, also for `auto`. */
@@ -135,7 +148,7 @@ export interface AllreduceReport {
 
 /**
  * @throws GradwireError `OPTION_INVALID`, `PLACES_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
- * `SERVERS_INVALID`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
+ * `SERVERS_INVALID`, `DELTA_MISFIT`, `DELTA_INVALID`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
   checkedOptions(taskSchema, task, 'allreduceFiles');
@@ -147,7 +160,12 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   if (task.places !== undefined) assertPlaces(task.places, ranks);
   if (quantization !== undefined) requireQuantizable(task);
   if (task.servers !== undefined) assertServes(algorithm, task.servers, ranks);
+  if (task.delta !== undefined) {
+    assertStreams(algorithm, task.delta);
+    if (task.delta !== 'auto') assertDelta(task.delta, values);
+  }
   const n = await commonLength(inputs, values);
+  const delta = deltaOf(task, n);
   await using world = new RankWorld<ToRank, FromRank>({
     size: ranks,
     reports: fromRankSchema,
@@ -169,7 +187,9 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
   );
   const nnz = Math.max(...loaded.map((report) => report.nnz));
   const collective =
-    algorithm === 'auto' ? cheapest(task, n, nnz) : findCollective(algorithm);
+    algorithm === 'auto'
+      ? cheapest({ ...task, delta }, n, nnz)
+      : findCollective(algorithm);
   const kind = kindFor(collective, n, nnz, values);
   const servers =
     collective.hasServers === true ? (task.servers ?? DEFAULT_SERVERS) : undefined;
@@ -190,6 +210,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     places: task.places,
     quantization,
     servers,
+    delta,
     seed,
   }));
   await world.all(
@@ -203,6 +224,7 @@ export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceRepo
     dtype: values,
     ...(quantization === undefined ? {} : { quantize: quantization }),
     ...(servers === undefined ? {} : { servers }),
+    ...(delta === undefined || kind === 'dense' ? {} : { delta }),
     ranks,
     n,
     transport: reduced[0]!.transport,
@@ -233,15 +255,29 @@ function kindFor(
   return takes.includes('sparse') && shorter ? 'sparse' : 'dense';
 }
 
+/** δ/N by number: that of `auto` is the cheapest on the task's network. */
+function deltaOf(
+  { delta, network, places, values = 'f32' }: AllreduceTask,
+  length: number,
+): number | undefined {
+  if (delta !== 'auto') return delta;
+  const spread = new Set(places).size > 1;
+  return bestDelta(costOn(network), length, valueBytesOf(values), spread);
+}
+
+const costOn = (network: EmulatedNetwork | undefined): NetworkCost =>
+  network === undefined ? LOOPBACK : emulatedCost(network);
+
 /** The choice of `auto` if the vector may be sent dense or as a stream. */
 function cheapest(
-  { ranks, places, values = 'f32', quantization, network }: AllreduceTask,
+  task: AllreduceTask & { readonly delta: number | undefined },
   length: number,
   nnz: number,
 ): CollectiveDefinition {
-  const cost = network === undefined ? LOOPBACK : emulatedCost(network);
+  const { delta, ranks, places, values = 'f32', quantization, network } = task;
+  const cost = costOn(network);
   const valueBytes = valueBytesOf(values);
-  const shape = { ranks, places, length, valueBytes, quantization };
+  const shape = { ranks, places, length, valueBytes, quantization, delta };
   const dense = { ...shape, payloadBytes: valueBytes * length };
   const sparse = { ...shape, payloadBytes: sparseBytes(nnz, valueBytes), nnz };
   const choose = (kind: PayloadKind, of: ExchangeShape): CollectiveDefinition =>

@@ -22,6 +22,7 @@ import type {
   Quantization,
 } from '../collectives/collective.ts';
 import type { TransportCommunicator } from '../collectives/communicator.ts';
+import { assertDelta } from '../collectives/delta.ts';
 import { gather } from '../collectives/gather.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
 import { inOneStream } from '../collectives/sparse-stream.ts';
@@ -31,6 +32,7 @@ import {
   assertQuantizes,
   assertReduces,
   assertServes,
+  assertStreams,
   chooseCollective,
   findCollective,
   quantizingFor,
@@ -54,6 +56,8 @@ const allreduceSchema = z.strictObject({
   quantization: quantizationSchema.optional(),
   /** Number of servers, which is checked against the ranks. */
   servers: z.number().optional(),
+  /** δ/N, which is checked against the type of the values. */
+  delta: z.number().optional(),
 });
 
 /** A payload's kind in the headers; never renumbered. */
@@ -75,11 +79,12 @@ export class GroupStream {
    * The payloads of all ranks combined, on every rank; a dense payload's memory is
    * overwritten.
    * @throws GradwireError `OPTION_INVALID`, `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`,
-   * `SERVERS_MISFIT`, `SERVERS_INVALID`, `PAYLOAD_INVALID`, the transport's errors
+   * `SERVERS_MISFIT`, `SERVERS_INVALID`, `DELTA_MISFIT`, `DELTA_INVALID`, `PAYLOAD_INVALID`, the
+   * transport's errors
    */
   async allreduce(payload: Payload, options: AllreduceOptions = {}): Promise<Combined> {
     checkedOptions(allreduceSchema, options, 'GroupStream.allreduce');
-    const { algorithm = 'auto', quantization, servers } = options;
+    const { algorithm = 'auto', delta, quantization, servers } = options;
     const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
     if (named !== undefined) {
       const { operation, values } = this.#communicator;
@@ -91,13 +96,17 @@ export class GroupStream {
     if (values !== undefined) this.#requireSum(values);
     if (servers !== undefined)
       assertServes(algorithm, servers, this.#communicator.size);
-    const collective = named ?? (await this.#cheapest(payload, quantization));
+    if (delta !== undefined) {
+      assertStreams(algorithm, delta, payload.kind);
+      assertDelta(delta, this.#communicator.values);
+    }
+    const collective = named ?? (await this.#cheapest(payload, options));
     return await this.#run(
       collective.code,
       payload.kind,
       async (communicator) =>
         inOneStream(communicator, await collective.run(communicator, payload)),
-      { quantization, servers, values },
+      { quantization, servers, delta, values },
     );
   }
 
@@ -177,13 +186,13 @@ export class GroupStream {
   /** All ranks must choose the same, so the rank with the most entries decides. */
   async #cheapest(
     payload: Payload,
-    quantization: Quantization | undefined,
+    { delta, quantization }: CollectiveSettings,
   ): Promise<CollectiveDefinition> {
     const { kind, length, data } = payload;
     if (quantization !== undefined) return quantizingFor(kind);
     const { size: ranks, places } = this.#communicator;
     const valueBytes = valueBytesIn(payload) ?? valueBytesOf(this.#communicator.values);
-    const shape = { ranks, places, length, valueBytes };
+    const shape = { ranks, places, length, valueBytes, delta };
     if (kind !== 'sparse') {
       const payloadBytes = kind === 'dense' ? valueBytes * length : data.bytes;
       return chooseCollective(kind, { ...shape, payloadBytes }, LOOPBACK);

@@ -34,6 +34,8 @@ export const toRankSchema = z.discriminatedUnion('type', [
     places: placesSchema.optional(),
     quantization: readableQuantizationSchema.optional(),
     servers: z.int().min(1).optional(),
+    /** δ/N at which streams turn dense. */
+    delta: z.number().gt(0).lt(1).optional(),
     /** Seed of random rounding. */
     seed: count,
   }),

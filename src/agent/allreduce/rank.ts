@@ -58,7 +58,8 @@ export class AllreduceRank {
   /** @throws GradwireError of the transport, `VECTOR_NOT_FINITE`, `PAYLOAD_INVALID`,
    * `NATIVE_UNAVAILABLE` */
   async reduce(order: Order<'reduce'>): Promise<Report<'reduced'>> {
-    const { addresses, run, secret, operation, quantization, servers, seed } = order;
+    const { addresses, run, secret, operation, seed } = order;
+    const { delta, quantization, servers } = order;
     const collective = findCollective(order.collective);
     if (quantization !== undefined) this.#requireFinite();
     const payload = this.#payload(order.kind, operation);
@@ -96,6 +97,7 @@ export class AllreduceRank {
       dtype: DTYPES[this.#values][payload.kind === 'sparse' ? 'sparse' : 'dense'],
       quantization,
       servers,
+      delta,
     });
     const start = performance.now();
     const combined = await collective.run(communicator, payload);

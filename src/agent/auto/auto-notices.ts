@@ -10,6 +10,22 @@ import { bytesOf, entriesOf, unionsOf } from './reduction-shapes.ts';
 
 const seconds = (time: number): string => formatDuration(time * 1000);
 
+/** A notice of the δ that `auto` chose for the largest bucket; none if it chose none. */
+export function deltaNotice(
+  carriers: readonly BucketCarrier[],
+  origin: string,
+): readonly Notice[] {
+  const [largest] = carriers
+    .filter(({ choosesDelta }) => choosesDelta)
+    .toSorted((a, b) => b.length - a.length);
+  if (largest?.delta === undefined) return [];
+  const { delta, length } = largest;
+  const message =
+    `auto chose δ = ${delta.toPrecision(3)}·N: streams of N = ${formatCount(length)} ` +
+    `turn dense at ${formatCount(Math.ceil(delta * length))} entries, ${origin}`;
+  return [{ level: 'info', code: 'DELTA_CHOSEN', message }];
+}
+
 /** One notice for each chosen collective, about its largest bucket. */
 export function chosenNotice(
   carriers: readonly BucketCarrier[],

@@ -5,6 +5,7 @@
  * never on one rank's own.
  */
 import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
+import { bestDelta } from '../../shared/cost-model/best-delta.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type {
@@ -25,6 +26,9 @@ import { planOf } from '../plan/tensor-policy.ts';
  */
 const WORTH_MOVING = 0.9;
 
+/** Bytes of a gradient's value. */
+const GRADIENT_BYTES = 4;
+
 /** A bucket that has moved to another collective. */
 export interface CarrierChange {
   readonly from: Prediction;
@@ -33,6 +37,8 @@ export interface CarrierChange {
 
 /** Plain data. */
 export interface SavedCarrier {
+  /** Absent in states of plans without δ. */
+  readonly delta?: number | undefined;
   readonly shapes: readonly ExchangeShape[];
   readonly estimated: boolean;
   readonly collective: string | undefined;
@@ -44,6 +50,8 @@ export type Carried = Pick<ExpectedMessage, 'kind' | 'length' | 'bytes' | 'value
 export class BucketCarrier {
   /** Whether `auto` chooses. */
   readonly automatic: boolean;
+  /** Whether δ is `auto`. */
+  readonly choosesDelta: boolean;
   readonly length: number;
   /** The kind of the plan's usual payloads. */
   readonly kind: PayloadKind;
@@ -55,6 +63,7 @@ export class BucketCarrier {
   readonly #ranks: number;
   readonly #places: readonly number[] | undefined;
   #network: NetworkCost;
+  #delta: number | undefined;
   #shapes: readonly ExchangeShape[];
   #estimated: boolean;
   #collective: CollectiveDefinition | undefined;
@@ -83,7 +92,13 @@ export class BucketCarrier {
     const sums = this.messages.filter(
       ({ kind, operation }) => operation === 'reduce' && kind === payload,
     );
-    this.#shapes = sums.map((message) => shapeOf(message, ranks, places));
+    const delta = payload === 'sparse' ? plan.delta : undefined;
+    this.choosesDelta = delta === 'auto';
+    this.#delta =
+      delta === 'auto'
+        ? bestDelta(network, length, GRADIENT_BYTES, new Set(places).size > 1)
+        : delta;
+    this.#shapes = sums.map((message) => this.#shapeOf(message));
     this.#estimated = sums.some(({ estimated }) => estimated === true);
     const summed = reducible && sums.length > 0;
     this.automatic = summed && isAutomatic(own.collective);
@@ -96,6 +111,14 @@ export class BucketCarrier {
   /** The collective in use; undefined if the payloads are gathered rather than summed. */
   get collective(): CollectiveDefinition | undefined {
     return this.#collective;
+  }
+
+  /**
+   * δ/N at which this bucket's streams turn dense; undefined: where both forms take as many
+   * bytes. `auto` chooses it once, when the plan begins, by costs that all ranks have.
+   */
+  get delta(): number | undefined {
+    return this.#delta;
   }
 
   /** The sums of an exchange that the choice assumes. */
@@ -121,11 +144,7 @@ export class BucketCarrier {
     const collective = this.#collective;
     const usual = !this.automatic || !this.isUnusual(payload);
     if (usual && collective?.takes.includes(payload.kind) === true) return collective;
-    return chooseCollective(
-      payload.kind,
-      shapeOf(payload, this.#ranks, this.#places),
-      this.#network,
-    );
+    return chooseCollective(payload.kind, this.#shapeOf(payload), this.#network);
   }
 
   /**
@@ -174,6 +193,7 @@ export class BucketCarrier {
   /** Saves what was learnt about this bucket, for a process that resumes. */
   save(): SavedCarrier {
     return {
+      ...(this.#delta === undefined ? {} : { delta: this.#delta }),
       shapes: this.#shapes,
       estimated: this.#estimated,
       collective: this.#collective?.id,
@@ -181,7 +201,11 @@ export class BucketCarrier {
   }
 
   /** @param network the network by which it chooses from now on */
-  restore({ shapes, estimated, collective }: SavedCarrier, network: NetworkCost): void {
+  restore(
+    { delta, shapes, estimated, collective }: SavedCarrier,
+    network: NetworkCost,
+  ): void {
+    this.#delta = delta;
     this.#shapes = shapes;
     this.#estimated = estimated;
     this.#network = network;
@@ -189,15 +213,26 @@ export class BucketCarrier {
       collective === undefined ? undefined : findCollective(collective);
   }
 
+  #shapeOf(message: Parameters<typeof shapeOf>[0]): ExchangeShape {
+    const shape = shapeOf(message, this.#ranks, this.#places);
+    return this.#delta === undefined ? shape : { ...shape, delta: this.#delta };
+  }
+
   #predictions(network: NetworkCost): readonly Prediction[] {
     return predictSums(this.kind, this.#shapes, network);
   }
 }
 
-/** Settings of the plan's own collective; others that may be chosen have none. */
+/**
+ * Settings of an exchange by a collective: δ, which all have that send streams, and those of
+ * the plan's own collective, which others that may be chosen do not have.
+ */
 export function settingsOf(
   { collective, quantizeSums, servers }: ExchangePlan,
   chosen: CollectiveDefinition,
+  { delta }: Pick<BucketCarrier, 'delta'>,
 ): CollectiveSettings {
-  return chosen.id === collective ? { quantization: quantizeSums, servers } : {};
+  return chosen.id === collective
+    ? { quantization: quantizeSums, servers, delta }
+    : { delta };
 }

@@ -21,6 +21,7 @@ import { median } from '../../shared/numbers/quantile.ts';
 import {
   advisedNotice,
   chosenNotice,
+  deltaNotice,
   movedNotice,
   notPayingNotice,
 } from './auto-notices.ts';
@@ -103,13 +104,17 @@ export class ExchangeReview {
     this.#advised = state.advised;
   }
 
-  /** The initial choice and its reason. */
+  /** The initial choices and their reasons. */
   opening(): readonly Notice[] {
     const { carriers, knowledge } = this.#options;
-    return chosenNotice(
-      carriers.filter(({ automatic }) => automatic),
-      knowledge.origin,
-    );
+    const { origin } = knowledge;
+    return [
+      ...chosenNotice(
+        carriers.filter(({ automatic }) => automatic),
+        origin,
+      ),
+      ...deltaNotice(carriers, origin),
+    ];
   }
 
   /** Adds the agreed observation of one exchange; returns consequences for the next. */

@@ -204,14 +204,14 @@ export class ExchangeWatch {
     }
     const foreseen = known.terms.get(union);
     if (foreseen !== undefined) return foreseen;
-    const { plan, ranks, places, knowledge } = this.#options;
+    const { carriers, plan, ranks, places, knowledge } = this.#options;
     const { constants } = knowledge;
     const { kind, length } = payload;
     const entries = payload.kind === 'sparse' ? payload.count : undefined;
     const shape: ExchangeShape = {
       ...shapeOf({ kind, length, bytes, entries }, ranks, places),
       nnzReduced: union,
-      ...(collective && settingsOf(plan, collective)),
+      ...(collective && settingsOf(plan, collective, carriers[index]!)),
     };
     const terms =
       operation === 'reduce'

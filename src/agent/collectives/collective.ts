@@ -36,6 +36,8 @@ export interface Communicator {
   readonly quantization: Quantization | undefined;
   /** S: number of ranks that are servers, in a collective that has servers. */
   readonly servers: number;
+  /** δ/N at which streams turn dense; undefined: where both forms take as many bytes. */
+  readonly delta: number | undefined;
   /**
    * The peer's rank in the whole world, for messages to people; `peer` itself, unless
    * this is a subset of the ranks.
@@ -95,6 +97,11 @@ export interface CollectiveSettings {
   readonly quantization?: Quantization | undefined;
   /** S, for a collective that has servers; default: `DEFAULT_SERVERS`. */
   readonly servers?: number | undefined;
+  /**
+   * δ/N at which sparse streams turn dense, in (0, isize/(4 + isize)]; default: that end of
+   * it, where both forms take as many bytes.
+   */
+  readonly delta?: number | undefined;
 }
 
 /** Sizes that a cost is computed from. Bytes and elements of one bucket. */

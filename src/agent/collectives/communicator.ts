@@ -81,6 +81,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   #collective = 0;
   #quantization: Quantization | undefined;
   #servers = DEFAULT_SERVERS;
+  #delta: number | undefined;
   #own: HalfType | undefined;
   #sequence = 0;
   #header: MessageHeader | undefined;
@@ -140,6 +141,10 @@ export class TransportCommunicator implements Communicator, Disposable {
     return this.#servers;
   }
 
+  get delta(): number | undefined {
+    return this.#delta;
+  }
+
   worldRank(peer: number): number {
     return peer;
   }
@@ -191,6 +196,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     };
     this.#quantization = exchange.quantization;
     this.#servers = exchange.servers ?? DEFAULT_SERVERS;
+    this.#delta = exchange.delta;
     this.#own = exchange.values;
     // The frame has 32 bits for it, and a long run may exceed them.
     this.#sequence = (this.#sequence + 1) >>> 0;

@@ -90,7 +90,7 @@ function partBytes(shape: ExchangeShape): { sparse: number; dense: number } {
   const { ranks, length, valueBytes = 4, quantization } = shape;
   const size = length / ranks;
   return {
-    sparse: streamBytes(entriesPerRank(shape) / ranks, size, valueBytes),
+    sparse: streamBytes(entriesPerRank(shape) / ranks, size, shape),
     dense:
       quantization === undefined
         ? valueBytes * size

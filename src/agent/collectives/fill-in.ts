@@ -13,8 +13,9 @@ import {
 } from '../../shared/cost-model/network-cost.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import type { ExchangeShape } from './collective.ts';
+import { reachesDelta } from './delta.ts';
 import { foldedRanks, rounds } from './folding.ts';
-import { reachesDelta, streamBytes } from './sparse-stream.ts';
+import { streamBytes } from './sparse-stream.ts';
 
 /** k: entries per rank. */
 export const entriesPerRank = (shape: ExchangeShape): number =>
@@ -35,8 +36,7 @@ export function unionOf(shape: ExchangeShape, ranks: number): number {
 
 /** Bytes on the wire of one of several equal parts of the union over this many ranks. */
 export function unionBytes(shape: ExchangeShape, ranks: number, parts = 1): number {
-  const { length, valueBytes } = shape;
-  return streamBytes(unionOf(shape, ranks) / parts, length / parts, valueBytes);
+  return streamBytes(unionOf(shape, ranks) / parts, shape.length / parts, shape);
 }
 
 /**
@@ -52,7 +52,7 @@ export function unitedPerRound({ ranks }: ExchangeShape): readonly number[] {
 }
 
 /** A range of a vector. */
-type MergedRange = Pick<ExchangeShape, 'length' | 'valueBytes'>;
+type MergedRange = Pick<ExchangeShape, 'length' | 'valueBytes' | 'delta'>;
 
 /**
  * Seconds for merging two contributions to a range, with these numbers of entries, into
@@ -61,10 +61,11 @@ type MergedRange = Pick<ExchangeShape, 'length' | 'valueBytes'>;
 export function mergedSeconds(
   a: number,
   b: number,
-  { length, valueBytes }: MergedRange,
+  range: MergedRange,
   network: NetworkCost,
 ): number {
-  const isDense = (entries: number) => reachesDelta(entries, length, valueBytes);
+  const { length } = range;
+  const isDense = (entries: number) => reachesDelta(entries, length, range);
   const dense = [a, b].filter(isDense).length;
   if (dense === 2) return length * network.gamma;
   if (dense === 1) return Math.min(a, b) * scatterSeconds(network);
@@ -92,9 +93,9 @@ export function mergedTreeSeconds(
 
 /** One of several equal parts of the vector. */
 export const partOf = (
-  { length, valueBytes }: ExchangeShape,
+  { length, valueBytes, delta }: ExchangeShape,
   parts: number,
-): MergedRange => ({ length: length / parts, valueBytes });
+): MergedRange => ({ length: length / parts, valueBytes, delta });
 
 /** Seconds for copying a payload into its parts. */
 export const splitSeconds = (shape: ExchangeShape, { gamma }: NetworkCost): number =>
@@ -108,7 +109,7 @@ export const assembledSeconds = (
   shape: ExchangeShape,
   { gamma }: NetworkCost,
 ): number => {
-  const { length, ranks, valueBytes } = shape;
-  const dense = reachesDelta(unionOf(shape, ranks), length, valueBytes);
+  const { length, ranks } = shape;
+  const dense = reachesDelta(unionOf(shape, ranks), length, shape);
   return dense ? length * gamma : 0;
 };

@@ -73,7 +73,7 @@ export const okTopk: CollectiveDefinition = {
     const depth = treeDepth(ranks);
     const agreements = THRESHOLD_ROUNDS / THRESHOLD_LIVES + 1 / RANGES_LIVE;
     const k = entriesPerRank(shape);
-    const part = streamBytes(k / ranks, shape.length / ranks);
+    const part = streamBytes(k / ranks, shape.length / ranks, shape);
     const counts = (ranks - 1) * (COUNTS_BYTES + HISTOGRAM_BYTES / RANGES_LIVE);
     return (
       burstSeconds(network, ranks - 1, part) +
@@ -88,7 +88,7 @@ export const okTopk: CollectiveDefinition = {
   wireBytes: (shape) => {
     const { ranks, length } = shape;
     const k = entriesPerRank(shape);
-    const part = streamBytes(k / ranks, length / ranks);
+    const part = streamBytes(k / ranks, length / ranks, shape);
     const passedOn = sparseBytes(k / ranks) + COUNTS_BYTES;
     return (ranks - 1) * (part + passedOn + HISTOGRAM_BYTES / RANGES_LIVE);
   },

@@ -127,13 +127,13 @@ const isDense = ({
 
 /** Bytes of one shard: a rank's contribution, and the sum. */
 function messageBytes(shape: ExchangeShape): { push: number; pull: number } {
-  const { length, payloadBytes, ranks, valueBytes = 4 } = shape;
+  const { length, payloadBytes, ranks } = shape;
   const servers = serversOf(shape);
   if (isDense(shape))
     return { push: payloadBytes / servers, pull: payloadBytes / servers };
   const entries = entriesPerRank(shape) / servers;
   return {
-    push: streamBytes(entries, length / servers, valueBytes),
+    push: streamBytes(entries, length / servers, shape),
     pull: unionBytes(shape, ranks, servers),
   };
 }

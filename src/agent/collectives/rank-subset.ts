@@ -30,6 +30,7 @@ export function rankSubset(
     reduction: whole.reduction,
     quantization: whole.quantization,
     servers: whole.servers,
+    delta: whole.delta,
     worldRank: (peer) => whole.worldRank(members[peer]!),
     noise: (purpose) => whole.noise(purpose),
     send: (to, region) => whole.send(members[to]!, region),

@@ -199,6 +199,29 @@ export function assertServes(
   });
 }
 
+/**
+ * @param algorithm a collective's id, or one that leaves the choice to the cost model
+ * @param kind of the payload; default: one that the algorithm may make sparse
+ * @throws GradwireError `DELTA_MISFIT`: no stream of this exchange could turn dense
+ */
+export function assertStreams(
+  algorithm: string,
+  delta: number | 'auto',
+  kind: PayloadKind = 'sparse',
+): void {
+  const named = collectives.get(algorithm);
+  const sparse = named === undefined || named.takes.includes('sparse');
+  if (sparse && kind === 'sparse') return;
+  const because = sparse
+    ? `a ${kind} payload is no sparse stream`
+    : `${algorithm} has no sparse streams`;
+  throw inputError('DELTA_MISFIT', `delta: ${delta}, but ${because}`, {
+    next: `Remove delta, or use one of ${collectivesFor('sparse')
+      .map(({ id }) => id)
+      .join(', ')} with sparse payloads.`,
+  });
+}
+
 /** @throws GradwireError `COLLECTIVE_MISFIT`: partial sums exist only for sums of f32 */
 export function assertReduces(
   { id, partial }: CollectiveDefinition,

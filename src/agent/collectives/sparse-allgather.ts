@@ -7,8 +7,9 @@
  *
  * Streams are merged pairwise in rank order, a fixed tree. If |H₁| + … + |H_P| ≥ δ the
  * sparse form no longer pays, and they are scattered into a dense vector, in rank order;
- * δ as in `sparse-stream.ts`. All ranks see the same counts, take the same branch and get
- * the same bits.
+ * δ as in `delta.ts`. All ranks see the same counts, take the same branch and get the same
+ * bits. The two forms add in a different order, so another δ may round sums of three or
+ * more ranks differently.
  *
  * Source: SparCML (Renggli et al., SC 2019), sections 5.1 and 5.3.
  */
@@ -21,10 +22,10 @@ import type { Combined, Payload } from '../memory/payload.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type { CollectiveDefinition, Communicator } from './collective.ts';
+import { reachesDelta } from './delta.ts';
 import { entriesPerRank, unionOf } from './fill-in.ts';
 import { gatherPayloads } from './gather.ts';
 import { vectorRegion } from './payload-region.ts';
-import { reachesDelta } from './sparse-stream.ts';
 
 export const sparseAllgather: CollectiveDefinition = {
   id: 'sparse-allgather',
@@ -36,11 +37,11 @@ export const sparseAllgather: CollectiveDefinition = {
   suits: 'Few ranks, or few entries: every rank receives everything.',
   takes: ['sparse'],
   cost: (shape, network) => {
-    const { ranks, length, payloadBytes, valueBytes } = shape;
+    const { ranks, length, payloadBytes } = shape;
     if (ranks === 1) return 0;
     const entries = ranks * entriesPerRank(shape);
     const gathering = burstSeconds(network, ranks - 1, payloadBytes);
-    if (reachesDelta(entries, length, valueBytes)) {
+    if (reachesDelta(entries, length, shape)) {
       return gathering + entries * scatterSeconds(network) + length * network.gamma;
     }
     let merged = 0;
@@ -60,7 +61,7 @@ export const sparseAllgather: CollectiveDefinition = {
     if (size === 1) return sparse(streams[0]!, valueBytes);
     const entries = streams.reduce((sum, { count }) => sum + count, 0);
     return communicator.reduce(() =>
-      reachesDelta(entries, payload.length, valueBytes)
+      reachesDelta(entries, payload.length, communicator)
         ? scatter(communicator, streams, payload.length)
         : sparse(merge(communicator, streams, entries), valueBytes),
     );

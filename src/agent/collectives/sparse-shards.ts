@@ -57,7 +57,7 @@ export function sparseShards(
       },
     );
   const mergedInTurns = (sum: Stream, stream: Stream): Stream => {
-    const bytes = mergedBytes(sum, stream, valueBytes);
+    const bytes = mergedBytes(sum, stream, communicator);
     if (bytes === 0) return merged(communicator, sum, stream, 0);
     const { offset } = communicator.scratch(`sum ${merges++ % 2}`, bytes);
     return merged(communicator, sum, stream, offset);

@@ -9,9 +9,10 @@
  * count from the start of the whole vector. In memory every stream has room for its
  * header in front of the body, so that it can be sent without copying.
  *
- * δ = N·isize/(4 + isize) for u32 indices and values of isize bytes, N/2 for f32 and 2N/3
- * for f64: if |H₁| + |H₂|, an upper bound of the union, reaches δ, the result is dense.
- * Both sides of a swap see the same counts and take the same branch.
+ * If |H₁| + |H₂|, an upper bound of the union, reaches δ (`delta.ts`), the result is dense.
+ * Both sides of a swap see the same counts and the same δ, and take the same branch. Either
+ * form adds in the same order, so δ does not change the sums; only a −0 becomes 0 in a
+ * dense stream.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.1.
  */
@@ -21,6 +22,7 @@ import type { Region } from '../memory/arena.ts';
 import { sparseBytes, type SparseStream } from '../memory/entries.ts';
 import type { ValueBytes } from '../memory/value-type.ts';
 import type { Communicator } from './collective.ts';
+import { reachesDelta, type StreamTerms } from './delta.ts';
 import type { ElementRange } from './partition.ts';
 
 export const STREAM_HEADER_BYTES = 8;
@@ -33,23 +35,18 @@ export type Stream =
 
 type SparsePart = ElementRange & SparseStream & { readonly form: 'sparse' };
 
-/** Whether that many entries of a range of `length` reach δ. */
-export const reachesDelta = (
-  entries: number,
-  length: number,
-  valueBytes: ValueBytes = 4,
-): boolean => length > 0 && sparseBytes(entries, valueBytes) >= valueBytes * length;
-
 /** Bytes on the wire of a stream of this many entries, its header included. */
 export const streamBytes = (
   entries: number,
   length: number,
-  valueBytes: ValueBytes = 4,
-): number =>
-  STREAM_HEADER_BYTES +
-  (reachesDelta(entries, length, valueBytes)
+  terms: StreamTerms,
+): number => {
+  const { valueBytes = 4 } = terms;
+  const body = reachesDelta(entries, length, terms)
     ? valueBytes * length
-    : sparseBytes(entries, valueBytes));
+    : sparseBytes(entries, valueBytes);
+  return STREAM_HEADER_BYTES + body;
+};
 
 /** The maximum size of a stream of the range. */
 export const streamCapacity = (length: number, valueBytes: ValueBytes): number =>
@@ -111,7 +108,7 @@ export function unframed(
   if (form === DENSE && entries === length) {
     return { form: 'dense', offset, start, length };
   }
-  if (form !== SPARSE || reachesDelta(entries, length, valueBytes)) {
+  if (form !== SPARSE || reachesDelta(entries, length, communicator)) {
     throw invalidStream(
       sender,
       `a stream of unknown form ${form}, or with ${entries} entries for ${length} elements`,
@@ -143,11 +140,15 @@ export function split(
   }
   const { count } = payload;
   const stream = { offset: payload.data.offset, count };
-  const { reduction, valueBytes } = communicator;
+  const { reduction } = communicator;
   const bounds = ranges.map(({ start }) => reduction.firstAtLeast(stream, start));
   bounds.push(count);
   const bytesOf = (index: number): number =>
-    streamBytes(bounds[index + 1]! - bounds[index]!, ranges[index]!.length, valueBytes);
+    streamBytes(
+      bounds[index + 1]! - bounds[index]!,
+      ranges[index]!.length,
+      communicator,
+    );
   const total = ranges.reduce((sum, _, index) => sum + bytesOf(index), 0);
   let { offset } = communicator.scratch('split', total);
   return ranges.map((range, index) => {
@@ -172,7 +173,7 @@ function pack(
   const words = valueBytes / 4;
   const firstIndex = source.offset + 4 * from;
   const firstValue = source.offset + 4 * source.count + valueBytes * from;
-  if (!reachesDelta(count, range.length, valueBytes)) {
+  if (!reachesDelta(count, range.length, communicator)) {
     const move = (to: number, from: number, length: number): void => {
       kernels.copy({ offset: to, length }, { offset: from, length });
     };
@@ -197,9 +198,9 @@ function pack(
 }
 
 /** Bytes that `merged` needs at `out`; 0 if one stream is dense and absorbs the other. */
-export function mergedBytes(a: Stream, b: Stream, valueBytes: ValueBytes): number {
+export function mergedBytes(a: Stream, b: Stream, terms: StreamTerms): number {
   if (a.form === 'dense' || b.form === 'dense') return 0;
-  return streamBytes(a.count + b.count, a.length, valueBytes);
+  return streamBytes(a.count + b.count, a.length, terms);
 }
 
 /**
@@ -224,7 +225,7 @@ export function merged(
     return b;
   }
   const offset = out + STREAM_HEADER_BYTES;
-  if (reachesDelta(a.count + b.count, length, valueBytes)) {
+  if (reachesDelta(a.count + b.count, length, communicator)) {
     const dense = { form: 'dense', offset, start, length } as const;
     reduction.clear(operation, dense);
     reduction.scatter(operation, dense, start, a);
@@ -250,7 +251,7 @@ export function mergedTree(
       index % 2 === 0 ? [[stream, level[index + 1]] as const] : [],
     );
     const bytesOf = ([a, b]: (typeof pairs)[number]): number =>
-      b === undefined ? 0 : mergedBytes(a, b, communicator.valueBytes);
+      b === undefined ? 0 : mergedBytes(a, b, communicator);
     const total = pairs.reduce((sum, pair) => sum + bytesOf(pair), 0);
     // Each level has its own scratch, since a dense stream stays where it was created.
     let { offset } = communicator.scratch(`merged ${depth}`, total);
@@ -276,7 +277,7 @@ export function assembled(
   const length = streams.reduce((sum, stream) => sum + stream.length, 0);
   const sparse = streams.filter(({ form }) => form === 'sparse') as SparsePart[];
   const count = sparse.reduce((sum, stream) => sum + stream.count, 0);
-  if (sparse.length === streams.length && !reachesDelta(count, length, valueBytes)) {
+  if (sparse.length === streams.length && !reachesDelta(count, length, communicator)) {
     return { form: 'streams', count, streams: sparse };
   }
   const { offset } = communicator.scratch('assembled', valueBytes * length);

@@ -170,14 +170,14 @@ interface Steps {
 }
 
 function stepsOf(shape: ExchangeShape): Steps {
-  const { ranks, length, places = onOneNode(ranks), valueBytes } = shape;
+  const { ranks, length, places = onOneNode(ranks) } = shape;
   const { lanes, nodes } = ranksByNode(places);
   const each = ranks / nodes.length;
   const count = nodes.length;
   return {
     lanes,
     most: Math.max(...nodes.map((members) => members.length)),
-    contributed: streamBytes(entriesPerRank(shape) / lanes, length / lanes, valueBytes),
+    contributed: streamBytes(entriesPerRank(shape) / lanes, length / lanes, shape),
     unions: unitedPerRound({ ...shape, ranks: count }).map((united) => united * each),
     folds: foldedRanks(count) > 0 ? [each, ranks] : [],
   };

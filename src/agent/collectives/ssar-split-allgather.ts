@@ -70,6 +70,6 @@ export const ssarSplitAllgather: CollectiveDefinition = {
 
 /** Bytes of a rank's contribution to one part. */
 const ownPartBytes = (shape: ExchangeShape): number => {
-  const { ranks, length, valueBytes = 4 } = shape;
-  return streamBytes(entriesPerRank(shape) / ranks, length / ranks, valueBytes);
+  const { ranks, length } = shape;
+  return streamBytes(entriesPerRank(shape) / ranks, length / ranks, shape);
 };

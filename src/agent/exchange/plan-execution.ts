@@ -348,7 +348,12 @@ export class PlanExecution implements Disposable {
         this.#carried[index] = { bytes: data.bytes, by };
       }
     }
-    const combined = await this.#send(bucketStream(bucket.index), request, collective);
+    const combined = await this.#send(
+      bucketStream(bucket.index),
+      request,
+      collective,
+      carrier,
+    );
     this.watch.answered(bucket.index, request, collective, combined);
     return combined;
   }
@@ -358,12 +363,13 @@ export class PlanExecution implements Disposable {
     stream: number,
     request: CommunicationRequest,
     collective: CollectiveDefinition | undefined,
+    carrier: BucketCarrier,
   ): Promise<Combined> {
     const { group } = this.#options;
     const { payload } = request;
     switch (request.operation) {
       case 'reduce': {
-        const settings = settingsOf(this.#options.plan, collective!);
+        const settings = settingsOf(this.#options.plan, collective!, carrier);
         return group.reduce(stream, collective!, payload, settings);
       }
       case 'gather':

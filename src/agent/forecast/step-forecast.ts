@@ -153,7 +153,7 @@ function forecastOf(
       ? {
           servers: Math.min(
             ranks,
-            settingsOf(plan, carrying).servers ?? DEFAULT_SERVERS,
+            settingsOf(plan, carrying, largestOf(carriers)).servers ?? DEFAULT_SERVERS,
           ),
         }
       : {}),
@@ -190,7 +190,7 @@ function predictMessage(
       const collective: CollectiveDefinition = carrier.of(message);
       return predict(
         collective,
-        { ...shape, ...settingsOf(plan, collective) },
+        { ...shape, ...settingsOf(plan, collective, carrier) },
         network,
       );
     }

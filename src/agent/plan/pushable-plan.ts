@@ -12,6 +12,7 @@ import { findMethod } from '../methods/registry.ts';
  */
 export function refuseCollective({
   collective = 'auto',
+  delta,
   quantizeSums,
   servers,
 }: Readonly<Record<string, unknown>>): void {
@@ -34,6 +35,13 @@ export function refuseCollective({
         place: 'exchange.quantizeSums',
         next: 'Remove it, or use a method that quantises, such as qsgd.',
       },
+    );
+  }
+  if (delta !== undefined && delta !== null) {
+    throw inputError(
+      'COLLECTIVE_MISFIT',
+      `delta is for the sparse streams of a collective, but ${none}`,
+      { place: 'exchange.delta', next: 'Remove it.' },
     );
   }
   if (servers === undefined || servers === null) return;

@@ -18,6 +18,7 @@ import { carriageOf, labelOf, residualOf } from '../methods/method.ts';
 import { findMethod } from '../methods/registry.ts';
 import { placed } from './placed-errors.ts';
 import { withActivations } from './plan-activations.ts';
+import { withDelta } from './plan-delta.ts';
 import { withQuantization } from './plan-quantization.ts';
 import { withResidualUnits } from './plan-residual-units.ts';
 import { withServers } from './plan-servers.ts';
@@ -31,6 +32,7 @@ const planKeys: ReadonlySet<string> = new Set(PLAN_KEYS);
 const REMOVABLE: ReadonlySet<string> = new Set([
   'quantizeSums',
   'servers',
+  'delta',
   'activations',
   'residualUnits',
 ]);
@@ -40,7 +42,7 @@ const REMOVABLE: ReadonlySet<string> = new Set([
  * the method and of layers only if the method stays the same
  * @throws GradwireError `EXCHANGE_INVALID`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_…`,
  * `COLLECTIVE_UNKNOWN`, `COLLECTIVE_MISFIT`, `QUANTIZE_MISFIT`, `SERVERS_MISFIT`,
- * `SERVERS_INVALID`, `LAYER_UNKNOWN`, `METHOD_NEEDS_PEERS`, `RESIDUAL_UNITS_MISFIT`
+ * `SERVERS_INVALID`, `DELTA_MISFIT`, `LAYER_UNKNOWN`, `METHOD_NEEDS_PEERS`, `RESIDUAL_UNITS_MISFIT`
  */
 export function resolvePlan(
   asked: Readonly<Record<string, unknown>>,
@@ -59,9 +61,13 @@ export function resolvePlan(
     () => (base === undefined ? 'exchange.servers' : place),
     () => withServers(resolved, change, base, setting),
   );
+  const turning = placed(
+    () => (base === undefined ? 'exchange.delta' : place),
+    () => withDelta(served, change, base),
+  );
   const passed = placed(
     () => (base === undefined ? 'exchange.activations' : place),
-    () => withActivations(served, change, base, setting),
+    () => withActivations(turning, change, base, setting),
   );
   const plan = placed(
     () => (base === undefined ? 'exchange.residualUnits' : place),
@@ -114,7 +120,7 @@ function resolve(
   const given: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(change)) {
-    // `null` removes quantizeSums and activations, and resets servers to the default.
+    // `null` removes quantizeSums and activations, and resets the others to the default.
     if (REMOVABLE.has(key) && value === null) continue;
     (planKeys.has(key) ? given : parameters)[key] = value;
   }
@@ -152,6 +158,7 @@ function resolve(
       ? {}
       : { quantizeSums: parsed.data.quantizeSums }),
     ...(parsed.data.servers === undefined ? {} : { servers: parsed.data.servers }),
+    ...(parsed.data.delta === undefined ? {} : { delta: parsed.data.delta }),
     ...(parsed.data.activations === undefined
       ? {}
       : { activations: parsed.data.activations }),

@@ -12,6 +12,7 @@ import {
   type EmulatedNetwork,
 } from '../../shared/machines/emulated-network.ts';
 import { inputError } from '../../shared/errors/errors.ts';
+import { deltaText } from '../../shared/plan/delta-setting.ts';
 import { serversText } from '../../shared/plan/exchange-plan.ts';
 import { explainIssue } from '../../shared/spec/experiment-spec.ts';
 import {
@@ -29,6 +30,7 @@ interface AllreduceOptions {
   readonly dtype?: ValueType;
   readonly quantize?: Quantization;
   readonly servers?: number;
+  readonly delta?: number | 'auto';
   readonly seed?: number;
   readonly transport: 'auto' | 'tcp' | 'native';
   readonly encrypt: boolean;
@@ -73,6 +75,11 @@ export function addAllreduceCommand(program: Command): void {
       '--servers <count>',
       'number of ranks that are also servers, for parameter-server; default: 1',
       parseWord,
+    )
+    .option(
+      '--delta <share>',
+      'share of the elements at which a sparse stream turns dense, or auto: the cheapest on this network; default: where both forms take as many bytes',
+      parseDelta,
     )
     .option('--seed <number>', 'seed of random rounding; default: 1', parseWord)
     .addOption(
@@ -121,6 +128,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     values: dtype,
     quantization: quantize,
     servers: options.servers,
+    delta: options.delta,
     seed,
     inputs: files(options.in),
     outputs: files(options.out),
@@ -143,7 +151,7 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     ['right', 'right', 'right'],
   );
   process.stdout.write(
-    `${report.algorithm}${describeServers(report)}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
+    `${report.algorithm}${describeServers(report)}${describeDelta(report)}, ${op} over ${ranks} rank${ranks === 1 ? '' : 's'}: ` +
       `${n} elements, ${nnzReduced} non-zero in the result` +
       `${switchedToDense ? ', sent sparse and received dense' : ''}, ` +
       `in ${milliseconds(ms)} over ${report.transport}${describeLinks(report)}\n${table}\n`,
@@ -178,6 +186,14 @@ function parseNetwork(text: string): EmulatedNetwork {
   });
 }
 
+/** A number, or `auto`; the range is checked where the type of the values is known. */
+function parseDelta(text: string): number | 'auto' {
+  if (text === 'auto') return text;
+  const delta = text.trim() === '' ? NaN : Number(text);
+  if (Number.isFinite(delta)) return delta;
+  throw new InvalidArgumentError('It must be a number such as 0.2, or auto.');
+}
+
 /** `0,0,1,1`; values that are not numbers are refused where the ranks are known. */
 const parsePlaces = (text: string): readonly number[] =>
   text.split(',').map((place) => (/^\d+$/.test(place) ? Number(place) : NaN));
@@ -202,6 +218,9 @@ const notFiniteText = ({ file, count, index, value }: NotFiniteFile): string =>
 
 const describeServers = ({ servers }: AllreduceReport): string =>
   servers === undefined ? '' : ` with ${serversText(servers)}`;
+
+const describeDelta = ({ delta }: AllreduceReport): string =>
+  delta === undefined ? '' : `, ${deltaText(delta)}`;
 
 function describeLinks({ encrypted, emulated }: AllreduceReport): string {
   const network = emulated === undefined ? '' : `, ${describeEmulated(emulated)}`;

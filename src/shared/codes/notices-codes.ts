@@ -35,6 +35,10 @@ export const noticesCodes = codeGroup({
         'Something about the data that is worth knowing, such as how they were split.',
       next: 'Nothing to do.',
     },
+    DELTA_CHOSEN: {
+      means: 'The δ that auto chose, at which sparse streams turn dense.',
+      next: 'Nothing to do.',
+    },
     DRAIN_IDLE: {
       means: 'parallelism.drainEvery has no effect with this method.',
       next: 'Remove it.',

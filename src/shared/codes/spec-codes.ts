@@ -54,6 +54,14 @@ export const specCodes = codeGroup({
       means: 'There is no such data set.',
       next: 'See docs/reference/data-sets.md, or the values in the message.',
     },
+    DELTA_INVALID: {
+      means: 'A stream cannot turn dense at this share of its elements.',
+      next: 'Give a number in the range that the message names, or auto.',
+    },
+    DELTA_MISFIT: {
+      means: 'delta is set, but no sparse stream is summed that could turn dense.',
+      next: 'Remove delta, or use a method with a sparse payload.',
+    },
     EXCHANGE_INVALID: {
       means: 'A value of the exchange or of a switch is not valid.',
       next: 'Correct the value in the message.',

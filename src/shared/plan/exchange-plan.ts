@@ -10,6 +10,7 @@ import {
 } from './activation-plan.ts';
 import type { MethodEntry } from '../catalogue/catalogue.ts';
 import type { JsonObject } from '../checks/json.ts';
+import { deltaSettingSchema, deltaText, type DeltaSetting } from './delta-setting.ts';
 import {
   quantizationLabel,
   quantizationSchema,
@@ -41,6 +42,8 @@ export interface ExchangePlan {
   readonly quantizeSums?: Quantization | undefined;
   /** Number of ranks that are servers, for collectives with servers. */
   readonly servers?: number | undefined;
+  /** δ/N at which sparse streams turn dense. Default: where both forms take as many bytes. */
+  readonly delta?: DeltaSetting | undefined;
   /** Compression of what pipeline stages send. Default: none. */
   readonly activations?: ActivationPlan | undefined;
   /** Default: gradient. */
@@ -89,6 +92,7 @@ export const PLAN_KEYS = [
   'layers',
   'quantizeSums',
   'servers',
+  'delta',
   'activations',
   'residualUnits',
 ] as const;
@@ -161,6 +165,11 @@ export const exchangeSpecSchema = z.looseObject({
       'Number of ranks that are also servers, for collective: parameter-server; default: 1',
     )
     .meta({ title: 'Servers' }),
+  delta: deltaSettingSchema
+    .optional()
+    .describe(
+      'Share of a vector’s elements at which a sparse stream turns dense; auto: the cheapest by the network’s costs; default: 0.5, where both forms take as many bytes',
+    ),
   activations: activationPlanSchema
     .optional()
     .describe(
@@ -188,6 +197,7 @@ export interface NamedPlan extends NamedMethod {
   readonly layers?: readonly (NamedMethod & Pick<LayerPlan, 'match'>)[] | undefined;
   readonly quantizeSums?: Quantization | undefined;
   readonly servers?: number | undefined;
+  readonly delta?: DeltaSetting | undefined;
   readonly activations?: ActivationPlan | undefined;
   readonly residualUnits?: ResidualUnits | undefined;
 }
@@ -202,6 +212,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     layers = [],
     quantizeSums,
     servers,
+    delta,
     activations,
     residualUnits,
   } = plan;
@@ -217,6 +228,7 @@ export function planAsExchange(plan: NamedPlan): ExchangeSpec & JsonObject {
     })),
     ...(quantizeSums === undefined ? {} : { quantizeSums }),
     ...(servers === undefined ? {} : { servers }),
+    ...(delta === undefined ? {} : { delta }),
     ...(activations === undefined ? {} : { activations }),
     ...(residualUnits === undefined ? {} : { residualUnits }),
   };
@@ -236,10 +248,16 @@ export function planAsChange(
     ...startedAt(plan, methods),
     layers: layers.map((layer) => startedAt(layer, methods)),
   });
-  const { activations, quantizeSums = null, residualUnits = 'gradient' } = plan;
+  const {
+    activations,
+    delta = null,
+    quantizeSums = null,
+    residualUnits = 'gradient',
+  } = plan;
   return {
     ...written,
     quantizeSums,
+    delta,
     residualUnits,
     ...(activations === undefined ? {} : { activations }),
   };
@@ -278,6 +296,7 @@ export function describePlan(
       NamedPlan,
       | 'activations'
       | 'collective'
+      | 'delta'
       | 'layers'
       | 'quantizeSums'
       | 'residualUnits'
@@ -292,12 +311,13 @@ export function describePlan(
     plan.quantizeSums === undefined
       ? ''
       : ` in ${quantizationLabel(plan.quantizeSums)}`;
+  const turning = plan.delta === undefined ? '' : `, ${deltaText(plan.delta)}`;
   const passed =
     plan.activations === undefined
       ? ''
       : `, activations ${activationsLabel(plan.activations)}`;
   const kept = plan.residualUnits === 'update' ? ', residual of updates' : '';
-  const named = `${planLabel(plan)}${collective}${servers}${sums}${passed}${kept}`;
+  const named = `${planLabel(plan)}${collective}${servers}${sums}${turning}${passed}${kept}`;
   return layers === '' ? named : `${named} [${layers}]`;
 }
 

@@ -12,6 +12,7 @@ import {
   type Foreseen,
   type PlanSwitch,
 } from './exchange-plan.ts';
+import { deltaSettingSchema } from './delta-setting.ts';
 import type { JsonObject } from '../checks/json.ts';
 import { readableQuantizationSchema } from './quantization.ts';
 import { switchGuardSchema } from './switch-guard.ts';
@@ -43,6 +44,7 @@ export const exchangePlanSchema = z.object({
     .optional(),
   quantizeSums: readableQuantizationSchema.optional(),
   servers: z.int().min(1).optional(),
+  delta: deltaSettingSchema.optional(),
   activations: activationPlanSchema.strip().optional(),
   residualUnits: z.enum(RESIDUAL_UNITS).optional(),
 }) satisfies z.ZodType<ExchangePlan>;

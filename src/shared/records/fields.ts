@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { activationPlanSchema } from '../plan/activation-plan.ts';
 import type { ErrorData } from '../errors/errors.ts';
+import { deltaSettingSchema } from '../plan/delta-setting.ts';
 import { RESIDUAL_UNITS } from '../plan/exchange-plan.ts';
 import { quantizationSchema } from '../plan/quantization.ts';
 
@@ -29,6 +30,7 @@ export const planSchema = z.strictObject({
     .optional(),
   quantizeSums: quantizationSchema.optional(),
   servers: count.optional(),
+  delta: deltaSettingSchema.optional(),
   activations: activationPlanSchema.optional(),
   residualUnits: z.enum(RESIDUAL_UNITS).optional(),
 });

@@ -45,6 +45,7 @@ export const noticeKind = eventKind({
  */
 const CHOICES: ReadonlySet<string> = new Set<ErrorCode>([
   'COLLECTIVE_CHOSEN',
+  'DELTA_CHOSEN',
   'COLLECTIVE_CHANGED',
   'MOMENTUM_REPLACED',
   'PROGRAM_AWAITED',

@@ -87,7 +87,7 @@ test('what is split, sent, unframed and put together is what it was', () => {
         expect(stream.form).toBe(
           range.length > 0 && count >= range.length / 2 ? 'dense' : 'sparse',
         );
-        expect(region.bytes).toBe(streamBytes(count, range.length));
+        expect(region.bytes).toBe(streamBytes(count, range.length, communicator));
         return unframed(communicator, region, range, 1);
       });
       expect(arrived).toEqual(streams);

@@ -36,6 +36,7 @@ describe('a change of plan', () => {
       bucketBytes: 4096,
       layers: [],
       quantizeSums: null,
+      delta: null,
       residualUnits: 'gradient',
     });
   });

@@ -314,6 +314,7 @@ const WITHOUT_FIELD = [
   'exchange.bucketBytes',
   'exchange.quantizeSums',
   'exchange.residualUnits',
+  'exchange.delta',
   'parallelism.outer.nesterov',
   'engine',
   'overlap',

@@ -9,6 +9,7 @@ const BY_METHOD: ReadonlySet<string> = new Set([
   'method',
   'layers',
   'quantizeSums',
+  'delta',
   'residualUnits',
 ]);
 
@@ -16,7 +17,7 @@ const BY_METHOD: ReadonlySet<string> = new Set([
  * Another method: its own parameters with their defaults, and a collective that takes
  * its payload. Parameters that both methods have keep their value. Left behind are a collective
  * that does not take the payload, and keys that depend on the method: layers, quantised sums,
- * units of the residual.
+ * the δ of streams, units of the residual.
  */
 export function withMethod(draft: Draft, method: MethodEntry): Draft {
   const old = isDraft(draft['exchange']) ? draft['exchange'] : {};
