@@ -36,6 +36,7 @@ interface Report {
   readonly switchedToDense: boolean;
   readonly nnzReduced: number;
   readonly quantize?: unknown;
+  readonly delta?: number;
 }
 
 const inputs = path.join(folder, 'in{rank}.f32');
@@ -306,6 +307,22 @@ test('--quantize format=e4m3 sends a byte and a scale for 32, the same result to
   expect(sameBits(result(0), first)).toBe(false);
 });
 
+test('--delta turns streams dense earlier, with the same sums', async () => {
+  const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 3000, 0.1));
+  put(vectors);
+  const algorithm = ['--algorithm', 'ssar-recursive-doubling'];
+  const usual = await reduce(3, ...algorithm);
+  const sum = result(0);
+  const early = await reduce(3, ...algorithm, '--delta', '0.15');
+  expect([usual.switchedToDense, early.switchedToDense]).toEqual([false, true]);
+  expect([usual.delta, early.delta]).toEqual([undefined, 0.15]);
+  expect(total(early.wireSent)).toBeGreaterThan(total(usual.wireSent));
+  for (const rank of [0, 1, 2]) expect(sameBits(result(rank), sum)).toBe(true);
+  const { delta } = await reduce(3, ...algorithm, '--delta', 'auto');
+  expect(delta).toBeGreaterThan(0);
+  expect(delta).toBeLessThan(0.5);
+});
+
 test(
   'servers: a vector goes as what is shorter, and one rank bears the load',
   { tags: 'soak' },
@@ -363,6 +380,13 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
       /396 bytes .*8-byte/,
     ],
     [allreduce(2, '--quantize', 'bits=3'), 'QUANTIZE_INVALID', /"bits" is 3/],
+    [allreduce(2, '--delta', 'often'), 'USAGE', /'often' is invalid.*auto/],
+    [allreduce(2, '--delta', '0.6'), 'DELTA_INVALID', /0\.6.*f32.*0\.5/],
+    [
+      allreduce(2, '--delta', '0.2', '--algorithm', 'ring'),
+      'DELTA_MISFIT',
+      /ring has no sparse streams/,
+    ],
     [allreduce(2, '--quantize', 'bucket=64=3'), 'QUANTIZE_INVALID', /"64=3"/],
     [allreduce(2, '--quantize', 'bit=4'), 'QUANTIZE_UNKNOWN_KEY', /"bits"\?/],
     [

@@ -35,6 +35,8 @@ export interface Outcome<V extends Values = Float32Array> {
 /** As a case of the tests has it, with its number of servers for this world. */
 export interface TriedCollective extends CollectiveDefinition {
   readonly servers?: ((ranks: number) => number) | undefined;
+  /** δ/N of its streams. */
+  readonly delta?: number | undefined;
 }
 
 /** Zeros of the inputs are absent entries where the payload is sparse. */
@@ -70,6 +72,7 @@ export async function runRank<V extends Values>(
     dtype: 1,
     quantization,
     servers: collective.servers?.(communicator.size),
+    delta: collective.delta,
   });
   try {
     const combined = await collective.run(communicator, payload);

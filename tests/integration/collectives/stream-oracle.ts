@@ -10,10 +10,17 @@ export interface Entries {
   /** Bytes of a value. */
   readonly size: number;
   readonly dense: boolean;
+  /** δ/N; default: where both forms are equally long. */
+  readonly delta?: number | undefined;
 }
 
 /** Range `index` of `parts` of a rank's input, of which zeros are absent. */
-export function entriesOf(input: Values, parts = 1, index = 0): Entries {
+export function entriesOf(
+  input: Values,
+  parts = 1,
+  index = 0,
+  delta?: number,
+): Entries {
   const most = Math.floor(input.length / parts);
   const start = index * most;
   const end = index === parts - 1 ? input.length : start + most;
@@ -21,7 +28,8 @@ export function entriesOf(input: Values, parts = 1, index = 0): Entries {
   for (let i = start; i < end; i++) if (input[i] !== 0) indices.add(i);
   const length = end - start;
   const size = input.BYTES_PER_ELEMENT;
-  return { indices, length, size, dense: atDelta(indices.size, length, size) };
+  const dense = atDelta(indices.size, { length, size, delta });
+  return { indices, length, size, dense, delta };
 }
 
 /** |H₁| + |H₂| ≥ δ decides, not the union. */
@@ -31,7 +39,8 @@ export function united(a: Entries, b: Entries): Entries {
     indices: new Set([...a.indices, ...b.indices]),
     length: a.length,
     size: a.size,
-    dense: a.dense || b.dense || atDelta(entries, a.length, a.size),
+    dense: a.dense || b.dense || atDelta(entries, a),
+    delta: a.delta,
   };
 }
 
@@ -50,13 +59,20 @@ export function unitedTree(all: readonly Entries[]): Entries {
 export const bytesOf = ({ indices, length, dense, size }: Entries): number =>
   8 + (dense ? size * length : (4 + size) * indices.size);
 
-/** δ = N·isize/(c + isize) */
-const atDelta = (entries: number, length: number, size: number): boolean =>
-  length > 0 && entries >= (length * size) / (4 + size);
+/** δ = N·isize/(c + isize), or the given share of N. */
+const atDelta = (
+  entries: number,
+  { length, size, delta }: Pick<Entries, 'length' | 'size' | 'delta'>,
+): boolean =>
+  length > 0 &&
+  entries >= (delta === undefined ? (length * size) / (4 + size) : length * delta);
 
 /** What each rank sends in a recursive doubling of whole streams. */
-export const doublingSent = (inputs: readonly Values[]): readonly number[] =>
-  swapsSent(inputs.map((input) => entriesOf(input))).swapped;
+export const doublingSent = (
+  inputs: readonly Values[],
+  delta?: number,
+): readonly number[] =>
+  swapsSent(inputs.map((input) => entriesOf(input, 1, 0, delta))).swapped;
 
 /** The same of any streams, by rank, and what each rank has in the end. */
 export function swapsSent(own: readonly Entries[]): {
@@ -118,15 +134,18 @@ export function blocksSent(rank: number, blocks: readonly number[]): number {
 }
 
 /** What each rank sends around the ring: partial parts, then finished ones. */
-export function sparseRingSent(inputs: readonly Values[]): readonly number[] {
+export function sparseRingSent(
+  inputs: readonly Values[],
+  delta?: number,
+): readonly number[] {
   const ranks = inputs.length;
   const sent = inputs.map(() => 0);
   for (let part = 0; part < ranks; part++) {
-    let stream = entriesOf(inputs[part]!, ranks, part);
+    let stream = entriesOf(inputs[part]!, ranks, part, delta);
     for (let step = 1; step < ranks; step++) {
       const sender = (part + step - 1) % ranks;
       sent[sender]! += bytesOf(stream);
-      const next = entriesOf(inputs[(sender + 1) % ranks]!, ranks, part);
+      const next = entriesOf(inputs[(sender + 1) % ranks]!, ranks, part, delta);
       stream = united(stream, next);
     }
     // It ends at the rank below `part`, which begins to pass it on.

@@ -164,6 +164,77 @@ test.each([
   expect(pairsOf(sum)).toHaveLength(25);
 });
 
+describe('with a δ of its own', () => {
+  const range = { start: 0, length: 100 };
+  const first = (count: number) => Array.from({ length: count }, (_, i) => i);
+  const exchange = (delta: number | undefined, stream = 1) =>
+    new TransportCommunicator({ arena, kernels, transport, stream }).begin({
+      ...{ epoch: 0, operation: 1, dtype: 1 },
+      delta,
+    });
+
+  test.each([
+    [0.01, 1],
+    [0.2, 20],
+    [0.205, 21],
+    [0.5, 50],
+    [undefined, 50],
+    // Beyond N/2 a stream would be longer than its elements.
+    [0.9, 50],
+  ])('δ/N = %d: a stream of 100 turns dense at %d entries', (delta, at) => {
+    for (const count of [at - 1, at]) {
+      const form = count < at ? 'sparse' : 'dense';
+      const bytes = 8 + (count < at ? 8 * count : 400);
+      const whole = exchange(delta);
+      expect(streamBytes(count, 100, whole)).toBe(bytes);
+      const [alone] = split(whole, payloadOf(100, first(count)), [range]);
+      expect(alone!.form).toBe(form);
+      expect(framed(whole, alone!).bytes).toBe(bytes);
+      // Of half the entries each, which overlap: their sum counts, not their union.
+      const half = Math.ceil(count / 2);
+      const [left] = split(exchange(delta, 2), payloadOf(100, first(half)), [range]);
+      const [right] = split(exchange(delta, 3), payloadOf(100, first(count - half)), [
+        range,
+      ]);
+      const sum = merged(whole, left!, right!, arena.allocate(1000).offset);
+      expect(sum.form).toBe(form);
+      expect(pairsOf(sum)).toHaveLength(half);
+    }
+  });
+
+  test('a peer’s stream that reaches it is refused, and its elements are not', () => {
+    const sender = exchange(undefined);
+    const receiver = exchange(0.2, 2);
+    const sent = (count: number) => {
+      const [stream] = split(sender, payloadOf(100, first(count)), [range]);
+      return framed(sender, stream!);
+    };
+    expect(unframed(receiver, sent(19), range, 3)).toMatchObject({ count: 19 });
+    expect(() => unframed(receiver, sent(20), range, 3)).toThrow(
+      expect.objectContaining({ code: 'PAYLOAD_INVALID', rank: 3 }),
+    );
+    expect(unframed(sender, sent(20), range, 3)).toMatchObject({ count: 20 });
+    expect(unframed(receiver, sent(50), range, 3)).toMatchObject({ form: 'dense' });
+  });
+
+  test('a −0 of one stream alone stays in pairs and is 0 in elements', () => {
+    const minus = (stream: number, delta: number | undefined) => {
+      const payload = payloadOf(100, [stream]);
+      arena.u32(payload.data.offset + 4, 1)[0] = 0x8000_0000;
+      return split(exchange(delta, stream), payload, [range])[0]!;
+    };
+    const zeros = (delta: number | undefined) => {
+      const out = arena.allocate(1000).offset;
+      const sum = merged(exchange(delta), minus(2, delta), minus(3, delta), out);
+      const count = sum.form === 'sparse' ? sum.count : 4;
+      const at = sum.form === 'sparse' ? sum.offset + 4 * count : sum.offset;
+      return [sum.form, ...arena.f32({ offset: at, length: count })];
+    };
+    expect(zeros(undefined)).toEqual(['sparse', -0, -0]);
+    expect(zeros(0.02)).toEqual(['dense', 0, 0, 0, 0]);
+  });
+});
+
 describe('a stream that nobody would send is refused', () => {
   const range = { start: 10, length: 20 };
   const words = (...values: number[]) => {

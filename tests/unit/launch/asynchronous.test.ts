@@ -79,6 +79,7 @@ describe('a spec of asynchronous training', () => {
         [{ collective: 'ring' }, 'COLLECTIVE_MISFIT', 'exchange.collective'],
         [{ collective: 'adaptive' }, 'COLLECTIVE_MISFIT', 'exchange.collective'],
         [{ quantizeSums: { bits: 4 } }, 'COLLECTIVE_MISFIT', 'exchange.quantizeSums'],
+        [{ delta: 0.2 }, 'COLLECTIVE_MISFIT', 'exchange.delta'],
         [{ servers: 2 }, 'COLLECTIVE_MISFIT', 'exchange.servers'],
         [{ method: 'scalecom' }, 'METHOD_NEEDS_PEERS', 'exchange.method'],
         [{ method: 'blockcd' }, 'METHOD_OPTIMIZER_MISFIT', 'exchange.method'],

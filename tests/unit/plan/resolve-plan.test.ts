@@ -234,6 +234,21 @@ describe('resolving an exchange plan', () => {
     expect(resolvePlan(planAsChange(quantized), plain)).toEqual(quantized);
   });
 
+  it('keeps δ while streams are sent, until null', () => {
+    const topk = resolvePlan({ method: 'topk', delta: 0.2 });
+    expect(topk.delta).toBe(0.2);
+    expect(resolvePlan({ ratio: 0.1 }, topk).delta).toBe(0.2);
+    expect(resolvePlan({ delta: 'auto' }, topk).delta).toBe('auto');
+    expect(resolvePlan({ method: 'none' }, topk)).not.toHaveProperty('delta');
+    expect(resolvePlan({ delta: null }, topk)).toEqual(resolvePlan({ method: 'topk' }));
+    expect(resolvePlan(planAsExchange(topk))).toEqual(topk);
+    const plain = resolvePlan({ method: 'topk' });
+    expect(resolvePlan(planAsChange(plain), topk)).toEqual(plain);
+    expect(resolvePlan(planAsChange(topk), plain)).toEqual(topk);
+    const layers = [{ match: 'w*', method: 'topk' }];
+    expect(resolvePlan({ method: 'none', delta: 0.3, layers }).delta).toBe(0.3);
+  });
+
   describe('the units of the residual', () => {
     const updates = resolvePlan({ method: 'topk', residualUnits: 'update' });
     const plain = resolvePlan({ method: 'topk' });
@@ -388,6 +403,17 @@ describe('resolving an exchange plan', () => {
     [{ collective: 'parameter-server', servers: 0 }, 'EXCHANGE_INVALID', '0', ''],
     [{ collective: 'parameter-server', servers: 1.5 }, 'EXCHANGE_INVALID', '1.5', ''],
     [{ quantizeSums: { bits: 3 } }, 'EXCHANGE_INVALID', '3', ''],
+    [{ delta: 0.6 }, 'EXCHANGE_INVALID', '0.6', ''],
+    [{ delta: 0 }, 'EXCHANGE_INVALID', '0', ''],
+    [{ delta: 'often' }, 'EXCHANGE_INVALID', 'auto, or a number', ''],
+    [{ method: 'none', delta: 0.2 }, 'DELTA_MISFIT', 'delta: 0.2', 'Remove delta'],
+    [
+      { method: 'none', delta: 'auto', collective: 'ring' },
+      'DELTA_MISFIT',
+      'ring has no sparse streams',
+      'ssar-split-allgather',
+    ],
+    [{ method: 'qsgd', delta: 0.2 }, 'DELTA_MISFIT', 'qsgd', 'topk'],
     [
       { quantizeSums: { format: 'e4m3', bits: 4 } },
       'EXCHANGE_INVALID',

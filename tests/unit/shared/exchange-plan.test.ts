@@ -25,6 +25,14 @@ describe('a plan in words', () => {
     expect(describePlan(floats)).toBe('none over scatter-reduce-allgather in e4m3');
   });
 
+  it('says at which share streams turn dense, where the plan does', () => {
+    const plan = { method: 'topk', parameters: {}, collective: 'auto' };
+    expect(describePlan({ ...plan, delta: 0.25 })).toBe('topk, dense at 25 %');
+    expect(describePlan({ ...plan, delta: 'auto' })).toBe(
+      'topk, dense at the cheapest δ',
+    );
+  });
+
   it('says how many servers a collective has', () => {
     const collective = 'parameter-server';
     const plan = { method: 'none', parameters: {}, collective, bucketBytes: 4096 };
