@@ -446,8 +446,13 @@ export const rooms = {
     'agent/world',
     SHARED,
   ],
-  // What this machine does while a run goes on.
-  'agent/supervisor/utilisation': ['agent/supervisor/ranks', SHARED],
+  // What the machines of ranks do while a run goes on.
+  'agent/supervisor/utilisation': [
+    'agent/bundle',
+    'agent/supervisor/ranks',
+    'agent/world',
+    SHARED,
+  ],
   'agent/supervisor/workdirs': [SHARED],
   'agent/supervisor/runs': [
     'agent/checkpoint',

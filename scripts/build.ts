@@ -218,6 +218,7 @@ const builders: Record<Part, () => Promise<void>> = {
           'engine-thread': 'src/agent/worker/engine/engine-thread.ts',
           'gradient-thread': 'src/agent/worker/trainers/gradient-thread.ts',
           'allreduce-rank': 'src/agent/allreduce/rank-main.ts',
+          watcher: 'src/agent/supervisor/utilisation/watcher-main.ts',
           'probe-rank': 'src/agent/probe/rank-main.ts',
           'pulse-thread': 'src/agent/transport/pulse-thread.ts',
           'foresight-thread': 'src/agent/forecast/foresight-thread.ts',

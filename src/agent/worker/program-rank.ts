@@ -95,6 +95,7 @@ export class ProgramRank {
     await this.#opened.begin(0);
     more.ready({
       type: 'ready',
+      pid: process.pid,
       backend,
       device,
       cores: availableParallelism(),

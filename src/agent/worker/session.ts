@@ -319,6 +319,7 @@ export class WorkerSession {
     for (const order of this.#early) this.#order(order);
     this.#options.reports.send({
       type: 'ready',
+      pid: process.pid,
       backend: trainer.backend,
       device: trainer.device,
       bus: trainer.bus,

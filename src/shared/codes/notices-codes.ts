@@ -95,6 +95,11 @@ export const noticesCodes = codeGroup({
       means: "The method applies momentum itself, so the optimiser's does not apply.",
       next: 'Nothing to do.',
     },
+    NODE_UNWATCHED: {
+      means:
+        'What a node that Slurm allocates does beside the step is no longer recorded.',
+      next: 'The run goes on. The message says why; the next start of ranks tries again.',
+    },
     OVERLAP_IDLE: {
       means: 'Nothing can overlap with these settings.',
       next: 'Lower exchange.bucketBytes, or turn overlap off.',

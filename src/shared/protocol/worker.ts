@@ -77,6 +77,8 @@ export const fromWorkerSchema = z.discriminatedUnion('type', [
   /** Model built, data loaded, peers connected. */
   z.object({
     type: z.literal('ready'),
+    /** The process's id on its own machine, which its supervisor may not be on. */
+    pid: z.int().min(1).optional(),
     backend: text,
     /** The device that computes. */
     device: text.optional(),

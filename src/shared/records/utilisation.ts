@@ -31,7 +31,7 @@ const utilisationRecordSchema = z.strictObject({
       busy: amount,
       /** Processors that were busy in the busiest second. */
       peak: amount,
-      /** Processors that the supervisor itself kept busy. */
+      /** Processors that the supervisor itself kept busy, or its watcher on a node of Slurm. */
       own: amount.optional(),
       /** Processors that the machine's host gave to others, if it is a virtual one. */
       stolen: amount.optional(),

@@ -4,7 +4,7 @@ import {
   UseInterval,
   type UseReading,
 } from '../../../src/agent/supervisor/utilisation/use-interval.ts';
-import { readingsAt } from '../../../src/agent/supervisor/utilisation/use-watch.ts';
+import { readingsAt } from '../../../src/agent/supervisor/utilisation/use-records.ts';
 
 const reading = (
   at: number,

@@ -13,7 +13,7 @@ export type Ready = Extract<FromWorker, { type: 'ready' }>;
 
 /**
  * Facts that all report alike, and the process of each.
- * @param processes by rank
+ * @param processes by rank; where a rank is on another machine, of what has started it there
  * @param nodeOf returns a rank's machine
  */
 export function teamStart(
@@ -28,8 +28,8 @@ export function teamStart(
     ...(why === undefined ? {} : { why }),
     ...(metricKind === undefined ? {} : { metricKind }),
     ...(chance === undefined ? {} : { chance }),
-    processes: [...processes].map(([rank, { pid }]) => {
-      const { device, bus, cores } = ready.get(rank)!;
+    processes: [...processes].map(([rank, process]) => {
+      const { device, bus, cores, pid = process.pid } = ready.get(rank)!;
       return {
         rank,
         pid,

@@ -4,17 +4,16 @@ import { endsJournal } from '../../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { TeamListener } from '../ranks/rank-team.ts';
 import type { TeamStart } from '../ranks/team-start.ts';
-import { UseWatch } from '../utilisation/use-watch.ts';
+import type { RankPlacement } from '../../world/rank-placement.ts';
 import type { WayBack } from './guard-watch.ts';
 import type { RunParts } from './run-parts.ts';
+import { RunWatches } from './run-watches.ts';
 import { startRecords } from './team-options.ts';
 
 export class RankReports {
   readonly #run: RunParts;
   readonly #goBack: (way: WayBack) => RunRecord;
-  readonly #begun: number;
-  /** Watches the machine while ranks run here. */
-  #use: UseWatch | undefined;
+  readonly #watches: RunWatches;
 
   /**
    * @param begun when the run was created, ms since 1970
@@ -22,8 +21,10 @@ export class RankReports {
    */
   constructor(run: RunParts, begun: number, goBack: (way: WayBack) => RunRecord) {
     this.#run = run;
-    this.#begun = begun;
     this.#goBack = goBack;
+    this.#watches = new RunWatches(run, begun, (record) => {
+      this.store([record]);
+    });
   }
 
   /** Reports that are journalled as they are. */
@@ -42,32 +43,23 @@ export class RankReports {
     };
   }
 
-  /** All ranks are connected. @param resumed the iteration from which they resume, if they do */
-  started(started: TeamStart, resumed: number | undefined): void {
-    const { admission, options } = this.#run;
-    const { node, ranks, slurm } = options;
-    this.store(startRecords(options, started, resumed));
-    // Ranks on nodes that Slurm allocates do not run here.
-    if (slurm !== undefined) return;
-    this.#use = new UseWatch({
-      node,
-      begun: this.#begun,
-      processes: new Map(started.processes.map(({ pid, rank }) => [rank, pid])),
-      iteration: () =>
-        ranks.reduce(
-          (most, rank) => Math.max(most, admission.underWay(rank) ?? 0),
-          resumed ?? 0,
-        ),
-      told: (record) => {
-        this.store([record]);
-      },
-    });
+  /**
+   * All ranks are connected.
+   * @param resumed the iteration from which they resume, if they do
+   * @param placement their nodes, if Slurm allocates them
+   */
+  started(
+    started: TeamStart,
+    resumed: number | undefined,
+    placement: RankPlacement | undefined,
+  ): void {
+    this.store(startRecords(this.#run.options, started, resumed));
+    this.#watches.open({ ...started, resumed, placement });
   }
 
   /** All processes are gone. */
   ended(): void {
-    this.#use?.close();
-    this.#use = undefined;
+    this.#watches.close();
   }
 
   /** The first record that is not valid ends the run; those before it are kept. */

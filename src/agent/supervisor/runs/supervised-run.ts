@@ -265,7 +265,7 @@ export class SupervisedRun {
 
   #started(started: TeamStart): void {
     this.#life.happens('connected');
-    this.#reports.started(started, this.#resumed);
+    this.#reports.started(started, this.#resumed, this.#allocation?.placement);
     if (this.#resumed !== undefined) this.#journal.changed();
   }
 

@@ -70,7 +70,7 @@ export function memoryLimit(read: ReadText, machine: number): MemoryLimit | unde
 }
 
 /**
- * Folders of this process's group and of those around it. In a container they may be named as the
+ * Folders of this process's group and of those around it, the outermost first. In a container they may be named as the
  * host sees them, and only the last one exists.
  * @param controller of version 1; empty: version 2
  */
@@ -81,7 +81,7 @@ function groupFolders(read: ReadText, controller: string): readonly string[] {
     const mount = path.posix.join(MOUNT, controller);
     const folders = [];
     for (let at = group!; ; at = path.posix.dirname(at)) {
-      folders.push(path.posix.join(mount, at).replace(/\/$/, ''));
+      folders.unshift(path.posix.join(mount, at).replace(/\/$/, ''));
       if (at === '/' || at === '.') return folders;
     }
   }

@@ -22,7 +22,8 @@ import {
 /** Counters of a machine at one moment. */
 export interface MachineReading {
   /** Milliseconds of processor time that were busy, and that the host gave to others. */
-  readonly processors?: { readonly busy: number; readonly stolen?: number } | undefined;
+  readonly processors?:
+    { readonly busy: number; readonly stolen?: number | undefined } | undefined;
   readonly memory?: { readonly total: number; readonly used: number } | undefined;
   /** Bytes over all interfaces. */
   readonly network?: (InterfaceBytes & { readonly loopback: number }) | undefined;
