@@ -66,6 +66,25 @@ test('version 2: the tightest of the groups around counts', () => {
   });
 });
 
+test('of equal limits the outermost counts: a step has its job’s limit, not its use', () => {
+  const job = '/sys/fs/cgroup/slurm/job_1';
+  const limits = (group: string, used: number): Readonly<Record<string, string>> => ({
+    [`${group}/cpu.max`]: '200000 100000\n',
+    [`${group}/cpu.stat`]: `usage_usec ${1e6 * used}\n`,
+    [`${group}/memory.max`]: `${2 * GB}\n`,
+    [`${group}/memory.current`]: `${used * (GB / 8)}\n`,
+  });
+  const reader = machine({
+    '/proc/self/cgroup': '0::/slurm/job_1/step_3/user\n',
+    ...limits(job, 8),
+    ...limits(`${job}/step_3`, 1),
+  });
+  expect(reader.read()).toMatchObject({
+    processors: { busy: 8000 },
+    memory: { total: 2 * GB, used: GB },
+  });
+});
+
 test('version 1, in a container that sees only its own group', () => {
   const groups = '/sys/fs/cgroup';
   const reader = machine({
