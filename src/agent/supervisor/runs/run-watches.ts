@@ -13,7 +13,7 @@ import type { RunParts } from './run-parts.ts';
 interface WatchedRanks extends Pick<TeamStart, 'processes'> {
   /** The iteration from which they resume, if they do. */
   readonly resumed: number | undefined;
-  /** Their nodes, if Slurm allocates them. */
+  /** The nodes of ranks, if Slurm allocates them. */
   readonly placement: RankPlacement | undefined;
 }
 
@@ -32,7 +32,7 @@ export class RunWatches {
     this.#store = store;
   }
 
-  /** Ranks are connected. */
+  /** Watches over ranks that are connected. */
   open({ placement, processes, resumed }: WatchedRanks): void {
     this.close();
     const { admission, options } = this.#run;
@@ -61,7 +61,7 @@ export class RunWatches {
     );
   }
 
-  /** Their processes are gone. */
+  /** Ends the watches: the processes of ranks are gone. */
   close(): void {
     for (const watch of this.#watches) watch.close();
     this.#watches = [];

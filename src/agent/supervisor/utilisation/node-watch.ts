@@ -78,9 +78,9 @@ export class NodeWatch {
     if (this.#closed) return;
     switch (event.type) {
       case 'read': {
-        const { processors, ranks, type: _, ...reading } = event;
+        const { at, machine, own, processors, ranks } = event;
         const byRank = new Map(ranks.map(({ rank, ...use }) => [rank, use]));
-        this.#records.add(processors, { ...reading, ranks: byRank });
+        this.#records.add(processors, { at, machine, own, ranks: byRank });
         return;
       }
       case 'gpu':
