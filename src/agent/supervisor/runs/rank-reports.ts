@@ -23,7 +23,7 @@ export class RankReports {
     this.#run = run;
     this.#goBack = goBack;
     this.#watches = new RunWatches(run, begun, (record) => {
-      this.store([record]);
+      this.#keep([record]);
     });
   }
 
@@ -34,7 +34,7 @@ export class RankReports {
         this.#admit(rank, records);
       },
       printed: (lines) => {
-        this.#print(lines);
+        this.#keep(lines);
       },
       notice: (notice) => {
         this.store([notice]);
@@ -99,9 +99,12 @@ export class RankReports {
     if (way !== undefined) this.#append([this.#goBack(way)]);
   }
 
-  /** Journals printed lines, also while the run is failing: a rank's report may give the reason. */
-  #print(lines: readonly RunRecord[]): void {
-    if (!this.#run.life.is('ended')) this.#append(lines);
+  /**
+   * Journals what resuming ranks do not repeat, also while the run is failing: printed lines, or the use
+   * of a machine, may give the reason.
+   */
+  #keep(records: readonly RunRecord[]): void {
+    if (!this.#run.life.is('ended')) this.#append(records);
   }
 
   #append(records: readonly RunRecord[]): void {
