@@ -96,7 +96,7 @@ timeKernel('shiftBySign', (kernels) => {
 });
 for (const share of [0.0001, 0.001, 0.01, 0.1, 0.5]) {
   timeKernel(`selectTopK ${100 * share} %`, (kernels) =>
-    kernels.selectTopK(x, Math.ceil(share * n), out),
+    kernels.sparsification.selectTopK(x, Math.ceil(share * n), out),
   );
 }
 const runs = { ...out, bytes: 8 * 4 * Math.ceil(n / 512) };

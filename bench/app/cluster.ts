@@ -236,7 +236,7 @@ async function measureAttaching(
     );
     records = position(app) - before;
   });
-  await app.coordinator.order(run, { type: 'stop' });
+  await app.coordinator.orders.give(run, { type: 'stop' });
   return [
     described(
       'attach to first record',
@@ -320,7 +320,7 @@ async function measureLink(home: GradwireHome, server: SshServer): Promise<numbe
     );
   });
   signal(sessions, 'SIGKILL');
-  await app.coordinator.order(id, { type: 'stop' });
+  await app.coordinator.orders.give(id, { type: 'stop' });
   return seconds;
 }
 

@@ -129,7 +129,7 @@ function magnitudeParameter(
   const count = Math.max(1, Math.round(ratio * x.length));
   const region = arena.allocate(8 * count);
   try {
-    const { offset } = kernels.selectTopK(x, count, region);
+    const { offset } = kernels.sparsification.selectTopK(x, count, region);
     const values = arena.f32({ offset: offset + 4 * count, length: count });
     return { [parameter]: values.reduce((m, v) => Math.min(m, Math.abs(v)), Infinity) };
   } finally {

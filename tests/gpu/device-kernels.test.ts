@@ -108,7 +108,11 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     const x = bellShaped(300 * 64 + 5);
     const reference = backends.reference();
     const room = reference.arena.allocate(8 * 100);
-    const right = reference.kernels.selectTopK(reference.put(x), 100, room);
+    const right = reference.kernels.sparsification.selectTopK(
+      reference.put(x),
+      100,
+      room,
+    );
     using selection = small.kernels.selection(x.length, 100);
     const { indices } = selection.selectTopK(small.put(x), 100, false);
     expectSameBits(
@@ -163,7 +167,11 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     const n = x.length;
     const capacity = Math.min(k, n);
     const vector = reference.put(x);
-    const right = kernels.selectTopK(vector, k, arena.allocate(8 * capacity));
+    const right = kernels.sparsification.selectTopK(
+      vector,
+      k,
+      arena.allocate(8 * capacity),
+    );
     using selection = device.kernels.selection(n, n);
     const made = device.put(x);
     const stream = selection.selectTopK(made, k, false);

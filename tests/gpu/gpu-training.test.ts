@@ -11,8 +11,7 @@ import {
   type JaxRuntime,
 } from '../../src/agent/training/runtime/jax-runtime.ts';
 import type { Trainer } from '../../src/agent/training/trainer.ts';
-import { EngineClient } from '../../src/agent/worker/engine/engine-client.ts';
-import { gpuLink } from '../../src/agent/worker/engine/engine-link.ts';
+import { EngineHere } from '../../src/agent/worker/engine/engine-client.ts';
 import { stepsOf } from '../../src/agent/worker/steps/open-steps.ts';
 import { TrainingLoop } from '../../src/agent/worker/training-loop.ts';
 import { parseExperimentSpec } from '../../src/shared/spec/experiment-spec.ts';
@@ -73,7 +72,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
   test('in a run payloads come back, and memory does not grow', async () => {
     const trainer = await openTrainer();
     const gradient = trainer.openGpuGradient()!;
-    const engine = new EngineClient(gpuLink(() => gradient));
+    const engine = new EngineHere(() => gradient);
     const { memory, address } = await engine.call('listen', { host: '127.0.0.1' });
     const plan = resolvePlan(spec.exchange);
     const connected = await engine.call('connect', {

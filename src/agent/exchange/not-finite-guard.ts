@@ -15,6 +15,8 @@ import { NotFiniteInput } from '../work/not-finite-input.ts';
 import type { Answer } from '../work/steps.ts';
 import { notFiniteError, type NotFinite } from './not-finite.ts';
 
+type Encode = () => Answer<Payload>;
+
 interface GuardedBucket {
   readonly bucket: Bucket;
   readonly compressor: GradientBucket;
@@ -27,8 +29,8 @@ export interface NotFiniteGuard {
    * @returns what must resolve before anything leaves this rank; undefined if nothing must
    */
   begin(exchange: GuardedBucket, isFinite: boolean): Promise<void> | undefined;
-  /** Compresses a bucket that is one message. */
-  encode(exchange: GuardedBucket, iteration: number): Answer<Payload>;
+  /** Compresses a bucket that is one message, by `encode`. */
+  encode(exchange: GuardedBucket, encode: Encode): Answer<Payload>;
 }
 
 interface GuardOptions {
@@ -66,7 +68,7 @@ export class RefusingGuard implements NotFiniteGuard {
     return finite;
   }
 
-  encode(exchange: GuardedBucket, iteration: number): Answer<Payload> {
+  encode(exchange: GuardedBucket, encode: Encode): Answer<Payload> {
     const refuse = (error: unknown): never => {
       if (!(error instanceof NotFiniteInput)) throw error;
       throw this.#error(error, exchange);
@@ -74,7 +76,7 @@ export class RefusingGuard implements NotFiniteGuard {
     try {
       const encoded = this.#options.clock.follow(
         'compress',
-        () => exchange.compressor.encode(iteration),
+        encode,
         streamOf(exchange),
       );
       return encoded instanceof Promise ? encoded.catch(refuse) : encoded;
@@ -129,8 +131,8 @@ export class SkippingGuard implements NotFiniteGuard {
     return undefined;
   }
 
-  encode(exchange: GuardedBucket, iteration: number): Answer<Payload> {
-    const encoded = this.#encode(exchange, iteration);
+  encode(exchange: GuardedBucket, encode: Encode): Answer<Payload> {
+    const encoded = this.#encode(exchange, encode);
     this.#count();
     return encoded;
   }
@@ -146,21 +148,17 @@ export class SkippingGuard implements NotFiniteGuard {
     return found;
   }
 
-  #encode(exchange: GuardedBucket, iteration: number): Answer<Payload> {
+  #encode(exchange: GuardedBucket, encode: Encode): Answer<Payload> {
     const { clock } = this.#options;
-    const encode = (): Answer<Payload> =>
-      clock.follow(
-        'compress',
-        () => exchange.compressor.encode(iteration),
-        streamOf(exchange),
-      );
+    const timed = (): Answer<Payload> =>
+      clock.follow('compress', encode, streamOf(exchange));
     try {
-      return encode();
+      return timed();
     } catch (error) {
       if (!(error instanceof NotFiniteInput)) throw error;
       this.#note(error, exchange.bucket);
       this.#blank(exchange);
-      return encode();
+      return timed();
     }
   }
 

@@ -308,7 +308,7 @@ export class PlanExecution implements Disposable {
     if (compressor.talks) {
       return await timedExchange(clock, compressor, iteration, communicate, stream);
     }
-    const encoded = guard.encode(exchange, iteration);
+    const encoded = guard.encode(exchange, () => compressor.encode(iteration));
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it sends later.
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';

@@ -7,7 +7,7 @@
  * Lengths are in elements, offsets in bytes. No call allocates in the arena; scratch is
  * owned by the backend and grows at most once per larger size.
  */
-import type { Region, Vector } from '../memory/arena.ts';
+import type { Vector } from '../memory/arena.ts';
 import type { SparseStream } from '../memory/entries.ts';
 import type { HalfType } from '../memory/value-type.ts';
 import type { HalfPrecisionKernels } from './half-precision.ts';
@@ -61,11 +61,6 @@ export interface Kernels {
   /** Index of the first NaN or infinity, −1 if all are finite. */
   firstNonFinite(x: Vector): number;
 
-  /**
-   * Exactly min(k, n) entries with the largest |x|, ties by lower index, ascending by
-   * index, written to `out` (indices, then values). x must be finite.
-   */
-  selectTopK(x: Vector, k: number, out: Region): SparseStream;
   /** x[i] ← 0 for every index i of the stream. */
   clearAt(x: Vector, stream: SparseStream): void;
   /** out[i] ← out[i] + factor · value for every pair of the stream. */

@@ -26,6 +26,11 @@ export interface StreamRoom {
 }
 
 export interface SparsificationKernels {
+  /**
+   * Exactly min(k, n) entries with the largest |x|, ties by lower index, ascending by
+   * index, written to `out` (indices, then values). x must be finite.
+   */
+  selectTopK(x: Vector, k: number, out: Region): SparseStream;
   /** The k-th largest |x|, 1 ≤ k ≤ n. x must be finite. */
   kthMagnitude(x: Vector, k: number): number;
   /**

@@ -150,7 +150,11 @@ class NormCodec<V> implements SectionCodec {
     const arena = this.#arena;
     const norm = normOf(arena.f32(x));
     const most = mostEntries(x.length);
-    const { offset, count } = this.#kernels.selectTopK(x, most, this.#largest);
+    const { offset, count } = this.#kernels.sparsification.selectTopK(
+      x,
+      most,
+      this.#largest,
+    );
     const indices = arena.u32(offset, count);
     const values = arena.f32({ offset: offset + 4 * count, length: count });
     const sent = fewestReaching(norm, values);

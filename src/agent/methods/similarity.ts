@@ -146,7 +146,7 @@ export class SimilarityProbe<V> {
     const chosen = arena.u32(offset, count);
     let sent = 0;
     for (const index of chosen) sent += values[index]! * values[index]!;
-    const largest = kernels.selectTopK(y, count, this.#largest);
+    const largest = kernels.sparsification.selectTopK(y, count, this.#largest);
     this.#found = largest;
     const indices = arena.u32(largest.offset, largest.count);
     const common = overlapOf(chosen, indices);

@@ -31,7 +31,7 @@ export function topkBackward(options: CodecOptions): ActivationCodec {
       encode(values, payload, { microBatch }) {
         const residual = residuals[microBatch]!;
         kernels.add(residual, values);
-        const sent = kernels.selectTopK(residual, count, payload);
+        const sent = kernels.sparsification.selectTopK(residual, count, payload);
         kernels.clearAt(residual, sent);
       },
       decode(payload, values) {

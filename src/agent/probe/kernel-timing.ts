@@ -54,7 +54,7 @@ export async function timeKernels(
         reduction.scatter('sum', y, 0, a.stream);
       }),
       select: perItem(ELEMENTS, () => {
-        kernels.selectTopK(x, Math.floor(ELEMENTS / 100), room);
+        kernels.sparsification.selectTopK(x, Math.floor(ELEMENTS / 100), room);
       }),
       quantize: perItem(ELEMENTS, () => {
         quantization.quantize(x, QUANTIZER, 'max', { seed: 1 }, scales, codes);

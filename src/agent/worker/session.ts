@@ -32,8 +32,11 @@ import type { Trainer } from '../training/trainer.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
 import { connectRequest, countedOrder, hasOwnPages } from './connect-request.ts';
-import { EngineClient } from './engine/engine-client.ts';
-import { gpuLink, threadLink } from './engine/engine-link.ts';
+import {
+  EngineHere,
+  EngineOnThread,
+  type EngineClient,
+} from './engine/engine-client.ts';
 import { besideGpu, enginePlace, type EnginePlace } from './engine/engine-place.ts';
 import type { EngineCalls } from './engine/engine-protocol.ts';
 import { locatedError } from './located-error.ts';
@@ -185,11 +188,10 @@ export class WorkerSession {
   /** The engine's listening address. */
   #openEngine(place: EnginePlace): Promise<EngineCalls['listen']['reply']> {
     const { listen: host, ports, spec } = this.#configuration!;
-    this.#engine = new EngineClient(
+    this.#engine =
       place === 'thread'
-        ? threadLink(this.#options.engineThread)
-        : gpuLink(() => (exchangesOnHost(spec) ? undefined : this.#gpuGradient)),
-    );
+        ? new EngineOnThread(this.#options.engineThread)
+        : new EngineHere(() => (exchangesOnHost(spec) ? undefined : this.#gpuGradient));
     this.#engineIsInline = place === 'inline';
     return this.#engine.call('listen', { host, ports, memory: this.#memory });
   }

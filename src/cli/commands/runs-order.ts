@@ -34,7 +34,7 @@ export function addRunsOrderCommand(runs: Command): void {
       ) => {
         const order = orderFrom(type, parseParameters(settings, 'runs order'));
         await withWorkspace(async ({ store, coordinator }) => {
-          const answer = await coordinator.order(resolveRun(store, name), order);
+          const answer = await coordinator.orders.give(resolveRun(store, name), order);
           process.stdout.write(`${JSON.stringify(answer)}\n`);
         }, connectOptions(flags));
       },

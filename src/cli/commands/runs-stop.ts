@@ -47,7 +47,7 @@ async function stopOwn(
   let isReceived = false;
   try {
     await coordinator.following.follow(id, { keep: false });
-    await coordinator.order(id, { type: 'stop' }, () => {
+    await coordinator.orders.give(id, { type: 'stop' }, () => {
       isReceived = true;
     });
   } catch (error) {

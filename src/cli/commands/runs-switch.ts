@@ -54,7 +54,7 @@ export function addRunsSwitchCommand(runs: Command): void {
           return;
         }
         const id = resolveRun(store, name);
-        const { switch: planned } = await coordinator.order(id, {
+        const { switch: planned } = await coordinator.orders.give(id, {
           type: 'switch',
           ...request,
           guard: flags.guard,
@@ -93,7 +93,7 @@ async function foresee(
   request: SwitchRequest,
   json: boolean,
 ): Promise<void> {
-  const foresight = await coordinator.order(id, { type: 'foresee', ...request });
+  const foresight = await coordinator.orders.give(id, { type: 'foresee', ...request });
   const foreseen = await observedStep(store, id, foresight);
   process.stdout.write(
     json

@@ -86,7 +86,7 @@ async function traced(
     if (missing <= 0) resolve(undefined);
   };
   await coordinator.following.follow(id, { keep: false });
-  await coordinator.order(id, { type: 'trace', iterations });
+  await coordinator.orders.give(id, { type: 'trace', iterations });
   // A run may end before.
   await Promise.race([promise, coordinator.following.ended(id)]);
   const stretch = store.traces.stretches(id).at(-1);

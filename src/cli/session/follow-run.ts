@@ -51,8 +51,8 @@ export async function followRun(
     printer.makeWay();
     // What has not begun is not stopped: the launch fails, as cancelled.
     if (workspace.deployments.cancel()) return 'cancelling the deployment';
-    coordinator
-      .order(id, { type: 'stop' }, interruption.received)
+    coordinator.orders
+      .give(id, { type: 'stop' }, interruption.received)
       .catch(interruption.unstopped);
     const when = stopsWith(store.spec(id));
     return `stopping the run${when}; Ctrl-C again does not wait for it`;

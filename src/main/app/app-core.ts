@@ -289,7 +289,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
           );
     },
     relaunch: (run) => coordinator.launches.relaunch(run),
-    order: (run, order) => coordinator.order(run, order),
+    order: (run, order) => coordinator.orders.give(run, order),
     fetchMissing: (run) => coordinator.following.fetchMissing(run),
     // Calls that only read are async so that errors reject instead of throwing.
     ...runsDesk.api,

@@ -4,11 +4,11 @@
  * interruption a run is followed from the last stored record, so nothing is lost or
  * stored twice, whichever process is killed.
  */
-import type { AnswerTo, AskedType, OrderOf } from '../../shared/orders/orders.ts';
 import { CoordinatorParts, type CoordinatorOptions } from './coordinator-parts.ts';
 import type { RunFollowing } from './run-following.ts';
 import type { RunLaunches } from './run-launches.ts';
 import type { RunMachines } from './run-machines.ts';
+import type { RunOrders } from './run-orders.ts';
 
 export class RunCoordinator {
   readonly #parts: CoordinatorParts;
@@ -29,17 +29,8 @@ export class RunCoordinator {
     return this.#parts.machines;
   }
 
-  /**
-   * Gives an order to a run. A stop of a run that has ended does nothing.
-   * @param received called when a stop is known to have reached its machine
-   * @throws GradwireError `RUN_ENDED`; what is wrong with the order, before any rank is told
-   */
-  order<T extends AskedType>(
-    id: string,
-    order: OrderOf<T>,
-    received?: () => void,
-  ): Promise<AnswerTo<T>> {
-    return this.#parts.orders.give(id, order, received);
+  get orders(): RunOrders {
+    return this.#parts.orders;
   }
 
   /**

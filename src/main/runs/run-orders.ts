@@ -49,7 +49,11 @@ export class RunOrders {
     this.#parts = parts;
   }
 
-  /** Gives an order, as `RunCoordinator.order` says. */
+  /**
+   * Gives an order to a run. A stop of a run that has ended does nothing.
+   * @param received called when a stop is known to have reached its machine
+   * @throws GradwireError `RUN_ENDED`; what is wrong with the order, before any rank is told
+   */
   async give<T extends AskedType>(
     run: string,
     order: OrderOf<T>,

@@ -4,7 +4,7 @@ import type { RunStore } from '../store/run-store.ts';
 
 export interface StopSweepOptions {
   readonly store: Pick<RunStore, 'sweeps'>;
-  readonly coordinator: Pick<RunCoordinator, 'following' | 'order'>;
+  readonly coordinator: Pick<RunCoordinator, 'following' | 'orders'>;
   /** Runs in progress come to their end; default: they are stopped, and run again on resuming. */
   readonly finishesRuns: boolean;
   /** Called when a run is known to have been asked. */
@@ -26,7 +26,7 @@ export async function stopSweep(
   await Promise.all(
     live.map(async (run) => {
       if (!isDriver) await coordinator.following.follow(run, { keep: false });
-      await coordinator.order(run, { type: 'stop' }, received);
+      await coordinator.orders.give(run, { type: 'stop' }, received);
       await coordinator.following.ended(run);
     }),
   );

@@ -28,7 +28,7 @@ test('train together, are switched in the middle, and every record comes once', 
   await using world = await TwoHomes.open();
   const { coordinator, store } = world;
   const { id } = await coordinator.launches.launch(parseExperimentSpec(spec()));
-  const answer = await coordinator.order(id, {
+  const answer = await coordinator.orders.give(id, {
     type: 'switch',
     change: { method: 'topk', ratio: 0.05 },
   });
@@ -95,7 +95,7 @@ test(
       (ranks) => ranks.size === 3,
       'records of all ranks',
     );
-    await coordinator.order(id, { type: 'stop' });
+    await coordinator.orders.give(id, { type: 'stop' });
     expect(await coordinator.following.ended(id)).toMatchObject({ state: 'stopped' });
     expect(world.notices).toEqual([]);
   },
@@ -230,7 +230,7 @@ test(
     await until(looked, ({ length }) => length > 1, 'the answer to be noticed');
     expect(silences()).toEqual(['SUPERVISOR_TIMEOUT', undefined]);
     expect(coordinator.machines.nodeConnection('box').silence).toBeUndefined();
-    await coordinator.order(id, { type: 'stop' });
+    await coordinator.orders.give(id, { type: 'stop' });
     expect(await coordinator.following.ended(id)).toMatchObject({ state: 'stopped' });
   },
 );
@@ -257,7 +257,7 @@ test(
       ({ length }) => length > 0,
       'records of its rank',
     );
-    await world.coordinator.order(id, { type: 'stop' });
+    await world.coordinator.orders.give(id, { type: 'stop' });
     const summary = await world.coordinator.following.ended(id);
     expect(summary.state).toBe('stopped');
     expect(summary.missing).toBeUndefined();
@@ -421,7 +421,7 @@ describe('a run that goes on from a checkpoint', () => {
         (seen) => seen.length > 0,
         'the ranks here to miss the others',
       );
-      await world.coordinator.order(id, { type: 'stop' });
+      await world.coordinator.orders.give(id, { type: 'stop' });
       expect(await world.coordinator.following.ended(id)).toMatchObject({
         state: 'stopped',
         error: { code: 'RUN_STOPPED' },

@@ -4,12 +4,11 @@ import { findMethod, validateParameters } from '../../../src/agent/methods/regis
 import { Arena } from '../../../src/agent/memory/arena.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
 import { SHARED_LENGTH } from '../../../src/agent/kernels/wasm/kernel-pool.ts';
-import { EngineClient } from '../../../src/agent/worker/engine/engine-client.ts';
 import {
-  gpuLink,
-  threadLink,
-  type OpenEngineLink,
-} from '../../../src/agent/worker/engine/engine-link.ts';
+  EngineHere,
+  EngineOnThread,
+  type EngineClient,
+} from '../../../src/agent/worker/engine/engine-client.ts';
 import { countsThreads, kernelThreads } from '../../unit/kernels/thread-names.ts';
 
 const engineThread = new URL(
@@ -19,11 +18,11 @@ const engineThread = new URL(
 
 /** What three exchanges of a lone rank leave of a gradient. */
 async function exchangeThrice(
-  link: OpenEngineLink,
+  open: () => EngineClient,
   threads: number,
   helpers: number,
 ): Promise<Buffer[]> {
-  const engine = new EngineClient(link);
+  const engine = open();
   const { memory, address } = await engine.call('listen', { host: '127.0.0.1' });
   const length = SHARED_LENGTH + 5;
   const { gradient } = await engine.call('connect', {
@@ -61,11 +60,11 @@ async function exchangeThrice(
 }
 
 it.runIf(countsThreads).each([
-  ['beside the trainer', gpuLink(() => undefined)],
-  ['in a thread of its own', threadLink(engineThread)],
-])('%s', async (_, link) => {
-  const expected = await exchangeThrice(link, 1, 0);
-  const actual = await exchangeThrice(link, 3, 2);
+  ['beside the trainer', () => new EngineHere(() => undefined)],
+  ['in a thread of its own', () => new EngineOnThread(engineThread)],
+])('%s', async (_, open) => {
+  const expected = await exchangeThrice(open, 1, 0);
+  const actual = await exchangeThrice(open, 3, 2);
   actual.forEach((gradient, iteration) => {
     expect(Buffer.compare(gradient, expected[iteration]!)).toBe(0);
   });

@@ -285,7 +285,7 @@ describe('a run that another process stores to its end meanwhile', () => {
 
   test('is as good as stopped', async () => {
     await overtaken();
-    await coordinator.order('r', { type: 'stop' });
+    await coordinator.orders.give('r', { type: 'stop' });
   });
 
   test('is as good as followed', async () => {
@@ -299,7 +299,7 @@ describe('a run that another process stores to its end meanwhile', () => {
   test('cannot be switched because it has ended', async () => {
     await overtaken();
     await expect(
-      coordinator.order('r', { type: 'switch', change: { method: 'topk' } }),
+      coordinator.orders.give('r', { type: 'switch', change: { method: 'topk' } }),
     ).rejects.toMatchObject({ code: 'RUN_ENDED' });
   });
 });
@@ -553,7 +553,7 @@ describe('the connection', () => {
     });
     createRun('r');
     await coordinator.recover();
-    await coordinator.order('r', { type: 'stop' });
+    await coordinator.orders.give('r', { type: 'stop' });
     expect(supervisor.requested('stop')).toHaveLength(1);
     const known = storedRun('r').map(({ record }) => record);
     expect(known).toHaveLength(run.length - 1);
@@ -566,7 +566,7 @@ describe('the connection', () => {
     expect(store.summary('r').state).toBe('running');
 
     await expect(
-      coordinator.order('r', { type: 'switch', change: { method: 'topk' } }),
+      coordinator.orders.give('r', { type: 'switch', change: { method: 'topk' } }),
     ).rejects.toMatchObject({
       code: 'SUPERVISOR_OTHER_VERSION',
       message: expect.stringMatching(

@@ -79,7 +79,7 @@ describe.each(SIZES)('n = %i', (n) => {
       expectSameBits((backend) => {
         const { kernels, arena } = backend;
         const vector = backend.put(x);
-        const selected = kernels.selectTopK(
+        const selected = kernels.sparsification.selectTopK(
           vector,
           k,
           arena.allocate(8 * Math.min(k, n)),

@@ -38,7 +38,7 @@ describe.each(Object.entries(backends))('selectTopK of %s', (_, make) => {
           const x = Float32Array.from(values);
           const vector = backend.put(x);
           const out = backend.arena.allocate(8 * Math.min(k, x.length));
-          const stream = backend.kernels.selectTopK(vector, k, out);
+          const stream = backend.kernels.sparsification.selectTopK(vector, k, out);
           const { indices, values: selected } = backend.getStream(stream);
           backend.arena.release(out);
           backend.arena.release(vector);
@@ -55,7 +55,9 @@ describe.each(Object.entries(backends))('selectTopK of %s', (_, make) => {
     const backend = make();
     const x = backend.put(new Float32Array(100));
     const out = backend.arena.allocate(16);
-    expect(() => backend.kernels.selectTopK(x, 3, out)).toThrow('internal:');
+    expect(() => backend.kernels.sparsification.selectTopK(x, 3, out)).toThrow(
+      'internal:',
+    );
   });
 });
 
@@ -80,8 +82,12 @@ describe('selectTopK of wasm, by sample', () => {
     const vector = wasm.put(x);
     const oracle = reference.put(x);
     for (const k of [1, 200, 2_000, 6_250]) {
-      const stream = wasm.kernels.selectTopK(vector, k, wasm.arena.allocate(8 * k));
-      const expected = reference.kernels.selectTopK(
+      const stream = wasm.kernels.sparsification.selectTopK(
+        vector,
+        k,
+        wasm.arena.allocate(8 * k),
+      );
+      const expected = reference.kernels.sparsification.selectTopK(
         oracle,
         k,
         reference.arena.allocate(8 * k),
@@ -94,9 +100,10 @@ describe('selectTopK of wasm, by sample', () => {
     const backend = backends.wasm();
     const vector = backend.put(bellShaped(n));
     const out = backend.arena.allocate(8 * 2000);
-    backend.kernels.selectTopK(vector, 2000, out);
+    backend.kernels.sparsification.selectTopK(vector, 2000, out);
     const probe = backend.arena.allocate(16);
-    for (let i = 0; i < 5; i++) backend.kernels.selectTopK(vector, 2000 - i, out);
+    for (let i = 0; i < 5; i++)
+      backend.kernels.sparsification.selectTopK(vector, 2000 - i, out);
     expect(backend.arena.allocate(16).offset).toBe(probe.offset + 16);
   });
 });

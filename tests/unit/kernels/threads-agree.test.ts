@@ -148,7 +148,7 @@ describe.each(effort({ quick: [3], soak: [2, 3] }))('%i threads', (count) => {
           const seen: unknown[] = [];
           for (const k of [1, Math.ceil(n / 1000), Math.ceil(n / 40), n >>> 1, n - 1]) {
             const out = desk.take(8 * k);
-            kernels.selectTopK(vector, k, out);
+            kernels.sparsification.selectTopK(vector, k, out);
             seen.push(desk.bytes(out), sparsification.kthMagnitude(vector, k));
           }
           const out = desk.take(8 * n);

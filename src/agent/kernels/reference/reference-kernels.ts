@@ -3,14 +3,13 @@
  * against, and the fallback that needs only JavaScript. O(n log n) selection; it
  * allocates freely. Elementwise arithmetic is f32, rounded after each operation.
  */
-import type { Arena, Region, Vector } from '../../memory/arena.ts';
+import type { Arena, Vector } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
 import { halfPrecisionSums } from '../half-precision.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
 import type { Matrix } from '../low-rank.ts';
 import {
   requireSameLength,
-  requireStreamCapacity,
   requireTransposed,
   streamIndexError,
 } from '../preconditions.ts';
@@ -140,26 +139,6 @@ class ReferenceKernels implements Kernels {
     return this.#arena.f32(x).findIndex((value) => !Number.isFinite(value));
   }
 
-  selectTopK(x: Vector, k: number, out: Region): SparseStream {
-    const values = this.#arena.f32(x);
-    const count = Math.min(k, values.length);
-    const magnitudes = Float32Array.from(values, Math.abs).sort().reverse();
-    const smallest = count === 0 ? Infinity : magnitudes[count - 1]!;
-    let ties = count - magnitudes.filter((magnitude) => magnitude > smallest).length;
-    const selected: number[] = [];
-    values.forEach((value, index) => {
-      const magnitude = Math.abs(value);
-      if (magnitude > smallest || (magnitude === smallest && ties-- > 0)) {
-        selected.push(index);
-      }
-    });
-    return this.#write(
-      out,
-      selected,
-      selected.map((index) => values[index]!),
-    );
-  }
-
   clearAt(x: Vector, stream: SparseStream): void {
     const values = this.#arena.f32(x);
     for (const [index] of this.#pairs(stream, x.length)) values[index] = 0;
@@ -192,18 +171,6 @@ class ReferenceKernels implements Kernels {
     values.forEach((value, index) => {
       values[index] = value >= 0 ? value + plus32 : value - minus32;
     });
-  }
-
-  #write(
-    out: Region,
-    indices: readonly number[],
-    values: readonly number[],
-  ): SparseStream {
-    const count = indices.length;
-    requireStreamCapacity(out, count);
-    this.#arena.u32(out.offset, count).set(indices);
-    this.#arena.f32({ offset: out.offset + 4 * count, length: count }).set(values);
-    return { offset: out.offset, count };
   }
 
   /** @throws GradwireError `STREAM_INDEX_OUT_OF_RANGE` before anything is yielded */

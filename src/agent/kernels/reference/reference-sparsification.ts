@@ -22,6 +22,26 @@ export class ReferenceSparsification implements SparsificationKernels {
     this.#arena = arena;
   }
 
+  selectTopK(x: Vector, k: number, out: Region): SparseStream {
+    const values = this.#arena.f32(x);
+    const count = Math.min(k, values.length);
+    const magnitudes = Float32Array.from(values, Math.abs).sort().reverse();
+    const smallest = count === 0 ? Infinity : magnitudes[count - 1]!;
+    let ties = count - magnitudes.filter((magnitude) => magnitude > smallest).length;
+    const selected: number[] = [];
+    values.forEach((value, index) => {
+      const magnitude = Math.abs(value);
+      if (magnitude > smallest || (magnitude === smallest && ties-- > 0)) {
+        selected.push(index);
+      }
+    });
+    return this.#write(
+      out,
+      selected,
+      selected.map((index) => values[index]!),
+    );
+  }
+
   kthMagnitude(x: Vector, k: number): number {
     if (k < 1 || k > x.length) {
       throw new Error(`internal: magnitude ${k} of ${x.length}`);
@@ -61,8 +81,7 @@ export class ReferenceSparsification implements SparsificationKernels {
     out: Region,
   ): SparseStream {
     const values = this.#arena.f32(x);
-    const count = entriesPerRun(x.length, run, k, tailK);
-    requireStreamCapacity(out, count);
+    requireStreamCapacity(out, entriesPerRun(x.length, run, k, tailK));
     const selected: number[] = [];
     for (let start = 0; start < values.length; start += run) {
       const length = Math.min(run, values.length - start);
@@ -71,11 +90,11 @@ export class ReferenceSparsification implements SparsificationKernels {
       const largest = order.slice(0, length === run ? k : tailK);
       selected.push(...largest.sort((i, j) => i - j));
     }
-    const indices = this.#arena.u32(out.offset, count);
-    const kept = this.#arena.f32({ offset: out.offset + 4 * count, length: count });
-    indices.set(selected);
-    kept.set(selected.map((index) => values[index]!));
-    return { offset: out.offset, count };
+    return this.#write(
+      out,
+      selected,
+      selected.map((index) => values[index]!),
+    );
   }
 
   gatherAt(x: Vector, { offset, count }: IndexList, out: Vector): void {
@@ -104,5 +123,17 @@ export class ReferenceSparsification implements SparsificationKernels {
     }
     this.#arena.u32(out.offset, k).set([...drawn].sort((i, j) => i - j));
     return { offset: out.offset, count: k };
+  }
+
+  #write(
+    out: Region,
+    indices: readonly number[],
+    values: readonly number[],
+  ): SparseStream {
+    const count = indices.length;
+    requireStreamCapacity(out, count);
+    this.#arena.u32(out.offset, count).set(indices);
+    this.#arena.f32({ offset: out.offset + 4 * count, length: count }).set(values);
+    return { offset: out.offset, count };
   }
 }

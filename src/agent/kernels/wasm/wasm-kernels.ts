@@ -9,7 +9,7 @@
  * arena may use these; other threads may use elementwise kernels and reductions to a
  * number.
  */
-import type { Arena, Region } from '../../memory/arena.ts';
+import type { Arena } from '../../memory/arena.ts';
 import type { SparseStream } from '../../memory/entries.ts';
 import { halfPrecisionSums } from '../half-precision.ts';
 import type { Kernels, Moments, TwoMeans } from '../kernels.ts';
@@ -145,10 +145,6 @@ export class WasmKernels implements Kernels {
   firstNonFinite({ offset, length }: X): number {
     const index = this.#pool.over(length).firstNonFinite(offset, length);
     return index === length ? -1 : index;
-  }
-
-  selectTopK(x: X, k: Of<'k'>, out: Region & At<'entries'>): SparseStream {
-    return this.sparsification.selectTopK(x, k, out);
   }
 
   clearAt(x: Out, stream: Stream): void {

@@ -48,7 +48,6 @@ export class WasmSparsification implements SparsificationKernels {
     this.#scratch = new Scratch(arena);
   }
 
-  /** Selects the k largest magnitudes, as `Kernels.selectTopK`. */
   selectTopK(x: X, k: Of<'k'>, out: Entries): SparseStream {
     const n = x.length;
     const { offset } = out;

@@ -192,7 +192,7 @@ export class ClientSession {
         return {};
       },
       adopt: ({ run, switches }) => {
-        runs.find(run).adopt(switches);
+        runs.find(run).orders.adopt(switches);
         return {};
       },
       abort: ({ run, error }) => {

@@ -48,23 +48,22 @@ export class RestoredRun {
     };
   }
 
+  /** Orders to it: it has ended already. */
+  readonly orders = {
+    /** @throws GradwireError `RUN_ENDED`, but for a stop, about which nothing is left to do */
+    obey: async <T extends AskedType>({ type }: OrderOf<T>): Promise<AnswerTo<T>> => {
+      if (type !== 'stop') throw ended();
+      return {} as AnswerTo<T>;
+    },
+    adopt: (): void => undefined,
+  };
+
   get isLive(): boolean {
     return false;
   }
 
   begin(): never {
     throw ended();
-  }
-
-  /** @throws GradwireError `RUN_ENDED`, but for a stop, about which nothing is left to do */
-  async order<T extends AskedType>({ type }: OrderOf<T>): Promise<AnswerTo<T>> {
-    if (type !== 'stop') throw ended();
-    await this.stop();
-    return {} as AnswerTo<T>;
-  }
-
-  adopt(): void {
-    // Ended already.
   }
 
   stop(): Promise<void> {

@@ -172,7 +172,7 @@ export class RunTable {
   ): Promise<AnswerTo<T>> {
     const end = this.#coming.get(id);
     if (end === undefined || order.type !== 'stop') {
-      return await this.find(id).order<T>(order);
+      return await this.find(id).orders.obey<T>(order);
     }
     end(new GradwireError(stoppedEarly()));
     return {} as AnswerTo<T>;

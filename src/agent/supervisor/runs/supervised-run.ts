@@ -7,7 +7,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { failure, type ErrorData } from '../../../shared/errors/errors.ts';
-import type { AnswerTo, AskedType, OrderOf } from '../../../shared/orders/orders.ts';
 import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type {
   RankAddress,
@@ -45,6 +44,8 @@ import type { RunParts } from './run-parts.ts';
 import { namedAddresses, teamOptions, type Resumption } from './team-options.ts';
 
 export class SupervisedRun {
+  /** Orders to it from elsewhere. */
+  readonly orders: RunOrders;
   readonly #options: RunOptions;
   readonly #life: RunLife;
   readonly #outcome: RunOutcome;
@@ -62,7 +63,6 @@ export class SupervisedRun {
   /** The iteration from which the current ranks resumed. */
   #resumed: number | undefined;
   readonly #reports: RankReports;
-  readonly #orders: RunOrders;
 
   constructor(options: RunOptions) {
     const { checkpoints, node, ranks, restored } = options;
@@ -89,9 +89,9 @@ export class SupervisedRun {
       switches: this.#switches,
       team: () => this.#team,
     };
-    const goBack: RunOrders['goBack'] = (way) => this.#orders.goBack(way);
+    const goBack: RunOrders['goBack'] = (way) => this.orders.goBack(way);
     this.#reports = new RankReports(parts, this.#createdAt, goBack);
-    this.#orders = new RunOrders(parts, () => this.stop());
+    this.orders = new RunOrders(parts, () => this.stop());
     this.#allocation = openAllocation(parts, {
       store: (record) => {
         this.#reports.store([record]);
@@ -181,19 +181,6 @@ export class SupervisedRun {
     this.#admission.restart(iteration);
     this.#life.happens('start');
     this.#team = this.#start({ iteration, switches });
-  }
-
-  /**
-   * Obeys an order.
-   * @throws GradwireError `RUN_ENDED`, `RUN_STATE`, and why the order is invalid
-   */
-  async order<T extends AskedType>(order: OrderOf<T>): Promise<AnswerTo<T>> {
-    return this.#orders.obey(order);
-  }
-
-  /** Adopts another node's switches: the ranks here need them for the same fence. */
-  adopt(switches: readonly PlanSwitch[]): void {
-    this.#orders.adopt(switches);
   }
 
   /** Ends after the current iteration. Resolves when the run has ended. */

@@ -27,7 +27,8 @@ export class ArenaSelector extends ArenaEntryRoom implements Selector<Vector> {
   }
 
   topK(x: Vector, k: number, leave: Leave): ArenaEntries {
-    return this.#taken(x, this.#work.kernels.selectTopK(x, k, this.#region), leave);
+    const { sparsification } = this.#work.kernels;
+    return this.#taken(x, sparsification.selectTopK(x, k, this.#region), leave);
   }
 
   topKPerRun(
