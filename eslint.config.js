@@ -86,6 +86,11 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    ignores: ['src/renderer/**'],
+    rules: { '@typescript-eslint/unbound-method': 'error' },
+  },
+  {
     files: ['src/renderer/**'],
     languageOptions: {
       globals: globals.browser,

@@ -101,7 +101,7 @@ export interface Figure {
    * @throws GradwireError `MEASURE_MISSING` if the records lack a value that the figure
    * needs
    */
-  measure(records: readonly RunRecord[]): Measurement;
+  readonly measure: (records: readonly RunRecord[]) => Measurement;
   judge(sweep: Sweep): Judgement;
   chart(sweep: Sweep): Chart;
   table(sweep: Sweep): ResultTable;

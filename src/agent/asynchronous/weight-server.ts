@@ -73,8 +73,8 @@ interface Waiting {
   readonly iteration: number;
   /** The destination of the weights. */
   readonly into: Float32Array;
-  resolve(reply: Reply): void;
-  reject(error: unknown): void;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 interface ServedBucket {

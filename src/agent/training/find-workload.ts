@@ -157,7 +157,7 @@ function requireTableRule(model: ModelFacts, optimizer: Optimizer): void {
   const { id } = model;
   const table = tableOf(model);
   if (table === undefined || optimizer.tableRule !== undefined) return;
-  const can = [...optimizers.values()].filter(({ tableRule }) => tableRule);
+  const can = [...optimizers.values()].filter((each) => each.tableRule !== undefined);
   throw inputError(
     'OPTIMIZER_TABLE_MISFIT',
     `${optimizer.id} cannot train "${table.name}" of ${id}, a table of which a batch uses ` +

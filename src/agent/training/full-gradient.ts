@@ -5,7 +5,11 @@ export interface FullGradientOptions {
   readonly samples: number;
   readonly batch: number;
   /** Writes the gradient of these samples, divided by the size of a full batch, over `part`. */
-  gradientOf(first: number, rows: number, part: Float32Array): Promise<void>;
+  readonly gradientOf: (
+    first: number,
+    rows: number,
+    part: Float32Array,
+  ) => Promise<void>;
 }
 
 /** @param out as long as the gradient */

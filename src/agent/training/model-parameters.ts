@@ -229,9 +229,9 @@ export class ModelParameters {
   }
 
   #ratesOf(iteration: number): readonly number[] {
-    const { factors } = this.#parts.optimizer;
+    const { optimizer, options } = this.#parts;
     const rate = this.learningRate(iteration);
-    return [rate, ...(factors?.(this.#parts.options.optimizer, iteration + 1) ?? [])];
+    return [rate, ...(optimizer.factors?.(options.optimizer, iteration + 1) ?? [])];
   }
 
   /** A state vector among all of them, flat. */
@@ -246,11 +246,11 @@ export class ModelParameters {
   }
 
   #stepTables(gradient: Float32Array, iteration: number): void {
-    const { decayHasVelocity, tableRule } = this.#parts.optimizer;
-    const { optimizer } = this.#parts.options;
-    const rule = tableRule?.(optimizer, this.learningRate(iteration));
+    const { optimizer, options } = this.#parts;
+    const settings = options.optimizer;
+    const rule = optimizer.tableRule?.(settings, this.learningRate(iteration));
     if (rule === undefined) return;
-    const decayMoves = decayHasVelocity?.(optimizer) === true;
+    const decayMoves = optimizer.decayHasVelocity?.(settings) === true;
     this.tables.step(gradient, rule, this.#plain, decayMoves);
   }
 }

@@ -29,13 +29,13 @@ export function describeModels(): ModelEntry[] {
 /** All data sets, and that of no data. */
 export function describeDatasets(): DatasetEntry[] {
   const known = [...datasets.values()].map((dataset) => {
-    const { id, title, summary, needsData, features, takesColumns } = dataset;
+    const { id, title, summary, needsData, takesColumns } = dataset;
     return {
       id,
       title,
       summary,
       needsData,
-      ...(features === undefined ? {} : { hasFeatures: true }),
+      ...(dataset.features === undefined ? {} : { hasFeatures: true }),
       ...(takesColumns === undefined ? {} : { takesColumns }),
     };
   });

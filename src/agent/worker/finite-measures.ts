@@ -41,9 +41,9 @@ export function requireFiniteStep(
 
 export interface MeasureNotices {
   /** Takes notices about measures of this rank. */
-  own(notice: Notice): void;
+  readonly own: (notice: Notice) => void;
   /** Takes notices about measures of all ranks together, which are reported once. */
-  ofAll(notice: Notice): void;
+  readonly ofAll: (notice: Notice) => void;
 }
 
 type Code = 'EVALUATION_NOT_FINITE' | 'MEASURE_NOT_FINITE';

@@ -135,17 +135,15 @@ const placed = (error: ErrorData, place: string): GradwireError =>
     place: error.place === undefined ? place : `${place}; ${error.place}`,
   });
 
-function recordsOf(
-  store: RunStore,
-  id: string,
-  { keeps = () => true }: Figure,
-): readonly RunRecord[] {
+function recordsOf(store: RunStore, id: string, figure: Figure): readonly RunRecord[] {
   const records: RunRecord[] = [];
   let after = 0;
   for (;;) {
     const page = store.reads.entriesAfter(id, after);
     if (page.length === 0) return records;
     after = page.at(-1)!.sequence;
-    records.push(...page.map(({ record }) => record).filter(keeps));
+    for (const { record } of page) {
+      if (figure.keeps?.(record) !== false) records.push(record);
+    }
   }
 }

@@ -10,12 +10,12 @@ import { installationRoot } from '../../main/home/installation.ts';
 
 /** Exports of dist/cli/serve.js. */
 export interface HostBundle {
-  serve(options: {
+  readonly serve: (options: {
     readonly port?: number;
     readonly open: boolean;
     readonly json: boolean;
-  }): Promise<void>;
-  start(options: { readonly json: boolean }): Promise<void>;
+  }) => Promise<void>;
+  readonly start: (options: { readonly json: boolean }) => Promise<void>;
 }
 
 /** @throws GradwireError `HOST_MISSING` */

@@ -7,7 +7,7 @@ const REDRAW_MS = 100;
 
 export interface ExportProgress extends Disposable {
   /** @param done the part that has been read, 0…1 */
-  show(done: number): void;
+  readonly show: (done: number) => void;
 }
 
 /** @param output the file; undefined: standard output */

@@ -35,13 +35,13 @@ export interface CellTable {
 
 /** Reads a table of a run, cell by cell. */
 export function cellsOf<R>(
-  { columns, pages }: ExportTable<R>,
+  table: ExportTable<R>,
   reader: RunReader,
   run: RunSummary,
 ): CellTable {
-  const all = columns(run);
+  const all = table.columns(run);
   async function* read(): CellTable['pages'] {
-    for await (const { done, rows } of pages(reader, run)) {
+    for await (const { done, rows } of table.pages(reader, run)) {
       yield { done, rows: rows.map((row) => all.map(({ cell }) => cell(row))) };
     }
   }

@@ -30,8 +30,7 @@ export function gateCalls(
         const parsed = rpcArguments[name].safeParse(input);
         if (!parsed.success) throw invalidArguments(name, parsed.error.issues[0]!);
         // The schemas are those of AppApi's own parameters, name by name.
-        const call = offered[name] as Call;
-        return await call.apply(api, parsed.data);
+        return await (offered[name] as Call).apply(api, parsed.data);
       },
     ]),
   );

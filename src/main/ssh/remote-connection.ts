@@ -38,7 +38,7 @@ export interface Terminal {
 /** A port of the host that listens for us. */
 export interface RemotePort {
   readonly port: number;
-  close(): void;
+  readonly close: () => void;
 }
 
 export interface RemoteConnection extends AsyncDisposable {

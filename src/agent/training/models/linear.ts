@@ -14,7 +14,7 @@ import type { Model, SizedModel } from './model.ts';
 
 interface LinearDefinition extends Pick<Model, 'id' | 'title' | 'summary'> {
   /** The loss of the margin y·(w·x + b), where y is 1 or −1; [rows]. */
-  loss(jax: Jax, margin: JaxArray): JaxArray;
+  readonly loss: (jax: Jax, margin: JaxArray) => JaxArray;
 }
 
 export const logisticRegression = linear({

@@ -6,6 +6,7 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
 import { isModelFile } from '../../../shared/spec/model-name.ts';
+import type { Tally } from '../metrics/metric.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
 import { isLayered, layered } from './layered.ts';
 import type { Model } from './model.ts';
@@ -92,13 +93,19 @@ function guarded(model: Model, name: string): Model {
     const where = `initialize of its tensor "${tensor.name}": `;
     return { ...tensor, initialize: guard(initialize, where) };
   });
-  const tally = model.metric.tally && {
-    ...model.metric.tally,
-    of: guard(model.metric.tally.of),
+  const given = model.metric.tally;
+  const tally: Tally | undefined = given && {
+    ...given,
+    of: guard((...what) => given.of(...what)),
   };
   const metric = { ...model.metric, tally };
   if (!isLayered(model)) {
-    return { ...model, metric, tensors, objective: guard(model.objective) };
+    return {
+      ...model,
+      metric,
+      tensors,
+      objective: guard((...what) => model.objective(...what)),
+    };
   }
   const { head, layers } = model;
   // The whole model's objective is made of these.
@@ -106,21 +113,25 @@ function guarded(model: Model, name: string): Model {
     ...model,
     metric,
     tensors,
-    layers: layers.map((layer) => ({ ...layer, apply: guard(layer.apply) })),
-    head: { ...head, objective: guard(head.objective) },
+    layers: layers.map((layer) => ({
+      ...layer,
+      apply: guard((...what) => layer.apply(...what)),
+    })),
+    head: { ...head, objective: guard((...what) => head.objective(...what)) },
   });
 }
 
 function plainJavaScript(name: string, code: string): string {
   // Node would log each time that this is experimental.
-  const { emitWarning } = process;
-  process.emitWarning = () => undefined;
+  const warns: { emitWarning: unknown } = process;
+  const { emitWarning } = warns;
+  warns.emitWarning = () => undefined;
   try {
     return `${stripTypeScriptTypes(code)}\n//# sourceURL=${encodeURI(name)}`;
   } catch (error) {
     throw invalidModelFile(name, reasonOf(error, name));
   } finally {
-    process.emitWarning = emitWarning;
+    warns.emitWarning = emitWarning;
   }
 }
 

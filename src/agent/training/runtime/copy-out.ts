@@ -24,10 +24,10 @@ export async function copyOut(
     to.set(values);
   },
 ): Promise<void> {
-  const { dataFor } = array as CopiedOut;
-  if (dataFor === undefined) out.set((await array.data()) as Float32Array);
+  const copied = array as CopiedOut;
+  if (copied.dataFor === undefined) out.set((await array.data()) as Float32Array);
   else {
-    await dataFor.call(array, (values) => {
+    await copied.dataFor((values) => {
       copy(out, values);
     });
   }

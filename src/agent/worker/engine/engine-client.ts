@@ -103,8 +103,8 @@ export class EngineHere extends EngineClient {
 }
 
 interface PendingCall {
-  resolve(reply: unknown): void;
-  reject(error: Error): void;
+  readonly resolve: (reply: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** An engine on its own thread. */

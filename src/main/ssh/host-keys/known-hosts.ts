@@ -11,7 +11,7 @@ export interface KnownHost {
   readonly key: HostKey;
   /** The entry's position: `FILE:LINE`. */
   readonly place: string;
-  matches(name: string): boolean;
+  readonly matches: (name: string) => boolean;
 }
 
 /** A line that is not an entry, and why. */
