@@ -334,9 +334,8 @@ export class WorkerSession {
     await this.#joinPipeline(trainer, arena, resume?.passages);
     // Servers move the weights.
     if (gradient !== undefined && asynchronousOf(spec) === undefined) {
-      await trainer.joinArena?.(
-        parameterArena(engine, arena, gradient, hasOwnPages(spec)),
-      );
+      const own = hasOwnPages(spec);
+      await trainer.joinArena?.(parameterArena(engine, arena, gradient, own));
     }
     const onDevice = this.#gpuGradient;
     const readsBack = trainer.backend === 'webgpu' && onDevice === undefined;
