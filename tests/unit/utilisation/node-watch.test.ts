@@ -83,9 +83,16 @@ describe('one that fails says why, once', () => {
   });
 
   test('and not where its ranks have ended with it', async () => {
-    const watcher = watch('exit 1', { aloneMs: 100 });
-    await watcher.gone;
-    watcher.close();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const failures: string[] = [];
+    const failed = (words: string): unknown => failures.push(words);
+    const ended = watch('exit 1', { aloneMs: 50, failed });
+    await ended.gone;
+    ended.close();
+    // Another that begins later, and waits as long, has failed by when this one would have.
+    const other = Promise.withResolvers<string>();
+    const later = watch('exit 4', { aloneMs: 50, failed: other.resolve });
+    expect(await other.promise).toBe('it exited with code 4');
+    later.close();
+    expect(failures).toEqual([]);
   });
 });
