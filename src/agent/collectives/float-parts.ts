@@ -17,6 +17,11 @@ import {
   SCALE_BLOCK,
   type Float8Type,
 } from '../kernels/microscaling.ts';
+import {
+  fillLastWord,
+  microscaledBytes,
+  microscaledParts,
+} from '../kernels/microscaled-layout.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import type { Communicator } from './collective.ts';
 import { ONLY_FINITE, type PartCoding } from './part-coding.ts';
@@ -28,16 +33,14 @@ export const floatCoding = (type: Float8Type): PartCoding => ({
   // Measured on one core, of 4 and 25 million elements.
   quantizeCost: 12,
   dequantizeCost: 2,
-  bytes: (length) => wholeWords(blocksOf(length)) + wholeWords(length),
+  bytes: microscaledBytes,
   quantize: ({ arena, kernels }, x, noise, out) => {
-    const { scales, codes } = sections(out, x.length);
-    for (const { bytes, offset } of [scales, codes]) {
-      arena.u8(offset + bytes, wholeWords(bytes) - bytes).fill(0);
-    }
+    const { scales, codes } = microscaledParts(out.offset, x.length);
+    for (const part of [scales, codes]) fillLastWord(arena, part);
     kernels.microscaling.encode(type, x, scales, codes, noise);
   },
   dequantize: (communicator, data, out, add, peer) => {
-    const { scales, codes } = sections(data, out.length);
+    const { scales, codes } = microscaledParts(data.offset, out.length);
     requireFinite(communicator, type, scales, codes, peer);
     if (add) addTo(communicator, type, scales, codes, out);
     else communicator.kernels.microscaling.decode(type, scales, codes, out);
@@ -93,17 +96,3 @@ function addTo(
     reduction.combine(operation, { offset: out.offset + 4 * start, length }, values);
   }
 }
-
-/** The scales and codes of n elements, without what fills their last words. */
-function sections(
-  { offset }: Region,
-  n: number,
-): { readonly scales: Region; readonly codes: Region } {
-  const blocks = blocksOf(n);
-  return {
-    scales: { offset, bytes: blocks },
-    codes: { offset: offset + wholeWords(blocks), bytes: n },
-  };
-}
-
-const wholeWords = (bytes: number): number => 4 * Math.ceil(bytes / 4);

@@ -239,11 +239,17 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       await readiness.reached(this.#execution.firstElement);
     }
     try {
+      const { clipNorm } = this.#options;
       let clipped: number | undefined;
-      const run = async (checked: RunOptions['checked']) => {
-        clipped = await this.#clip();
-        return this.#execution.run(iteration, { readiness, named, isFinite, checked });
-      };
+      const plain = (checked: RunOptions['checked']) =>
+        this.#execution.run(iteration, { readiness, named, isFinite, checked });
+      const run =
+        clipNorm === undefined
+          ? plain
+          : async (checked: RunOptions['checked']) => {
+              clipped = await this.#clip(clipNorm);
+              return plain(checked);
+            };
       const result = await this.#exchange(iteration, run, { inspects, lr, skips });
       return clipped === undefined ? result : { ...result, clipped };
     } finally {
@@ -306,9 +312,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   }
 
   /** Scales the gradient to the norm that it may have; returns the factor if it was longer. */
-  async #clip(): Promise<number | undefined> {
-    const { clipNorm, clock, site } = this.#options;
-    if (clipNorm === undefined) return undefined;
+  async #clip(clipNorm: number): Promise<number | undefined> {
+    const { clock, site } = this.#options;
     const factor = await clock.follow('compress', () => site.clip(clipNorm));
     return factor < 1 ? factor : undefined;
   }

@@ -16,7 +16,12 @@
  */
 import { z } from 'zod';
 import type { Kernels } from '../kernels/kernels.ts';
-import { blocksOf, largestScale, type Float8Type } from '../kernels/microscaling.ts';
+import {
+  fillLastWord,
+  microscaledBytes,
+  microscaledParts,
+} from '../kernels/microscaled-layout.ts';
+import { largestScale, type Float8Type } from '../kernels/microscaling.ts';
 import type { RandomStream } from '../kernels/random.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { longestCoded, type HostCoding } from '../work/sections.ts';
@@ -65,17 +70,13 @@ export const fp8: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
-  messages: (given, bucket) => [sectionsMessage(given, bucket, sectionBytes)],
+  messages: (given, bucket) => [sectionsMessage(given, bucket, microscaledBytes)],
   create: (context) =>
     withWarmUp(
       new SectionedCompressor(fp8.id, context, new BlockCodec(context)),
       context,
     ),
 };
-
-const wholeWords = (bytes: number): number => 4 * Math.ceil(bytes / 4);
-
-const sectionBytes = (n: number): number => wholeWords(blocksOf(n)) + wholeWords(n);
 
 class BlockCodec<V> implements SectionCodec {
   readonly coding: HostCoding;
@@ -95,18 +96,18 @@ class BlockCodec<V> implements SectionCodec {
     this.coding = {
       kind: 'host',
       gives: 'values',
-      capacity: sectionBytes,
+      capacity: microscaledBytes,
       encode: (x, out, noise) =>
         this.#encode(x, out, rounding === 'stochastic' ? noise : undefined),
     };
   }
 
   measure(data: Region, n: number): MeasuredSection {
-    const bytes = sectionBytes(n);
+    const bytes = microscaledBytes(n);
     if (data.bytes < bytes) {
       throw payloadInvalid(fp8.id, `it ends ${bytes - data.bytes} bytes early`);
     }
-    const { scales, codes } = partsOf(data.offset, n);
+    const { scales, codes } = microscaledParts(data.offset, n);
     const most = largestScale(this.#type);
     const scale = this.#arena.u8(scales.offset, scales.bytes).find((one) => one > most);
     if (scale !== undefined) {
@@ -121,27 +122,11 @@ class BlockCodec<V> implements SectionCodec {
   }
 
   #encode({ offset, length }: Vector, out: Region, noise?: RandomStream): number {
-    const { scales, codes } = partsOf(out.offset, length);
-    const bytes = sectionBytes(length);
-    const end = out.offset + bytes;
-    for (const { offset: at, bytes: written } of [scales, codes]) {
-      const padding = Math.min(end, at + wholeWords(written));
-      this.#arena.u8(at + written, padding - at - written).fill(0);
-    }
+    const { scales, codes } = microscaledParts(out.offset, length);
+    const bytes = microscaledBytes(length);
+    for (const part of [scales, codes]) fillLastWord(this.#arena, part);
     const { microscaling } = this.#kernels;
     microscaling.encode(this.#type, { offset, length }, scales, codes, noise);
     return bytes;
   }
-}
-
-/** The scales and codes of n elements, without what fills their last words. */
-function partsOf(
-  offset: number,
-  n: number,
-): { readonly scales: Region; readonly codes: Region } {
-  const blocks = blocksOf(n);
-  return {
-    scales: { offset, bytes: blocks },
-    codes: { offset: offset + wholeWords(blocks), bytes: n },
-  };
 }

@@ -20,7 +20,7 @@ const gradientOf = (rank: number, iteration: number): number[] =>
 const norm = (x: readonly number[]): number =>
   Math.sqrt(x.reduce((sum, value) => sum + value * value, 0));
 
-/** In f64, as clipping is defined. */
+/** The gradient as clipping leaves it, computed in f64, and the factor. */
 function clip(x: readonly number[]): { values: number[]; factor: number } {
   const factor = Math.min(1, LIMIT / norm(x));
   return { values: x.map((value) => value * factor), factor };

@@ -1,4 +1,4 @@
-/** What nodes that Slurm allots do beside the step: a real Slurm of two nodes. */
+/** Records of the use of nodes that Slurm allocates: a real Slurm of two nodes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { UtilisationRecord } from '../../../src/shared/records/utilisation.ts';

@@ -169,7 +169,9 @@ describe('with a δ of its own', () => {
   const first = (count: number) => Array.from({ length: count }, (_, i) => i);
   const exchange = (delta: number | undefined, stream = 1) =>
     new TransportCommunicator({ arena, kernels, transport, stream }).begin({
-      ...{ epoch: 0, operation: 1, dtype: 1 },
+      epoch: 0,
+      operation: 1,
+      dtype: 1,
       delta,
     });
 

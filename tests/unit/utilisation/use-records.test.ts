@@ -15,7 +15,10 @@ function records(iteration: () => number, begun = Date.now()) {
   const told: UtilisationRecord[] = [];
   const processes = new Map([[2, 7]]);
   const made = new UseRecords({
-    ...{ node: 'n1', begun, processes, iteration },
+    node: 'n1',
+    begun,
+    processes,
+    iteration,
     told: (record) => told.push(record),
   });
   return { made, told };
