@@ -30,7 +30,7 @@ const PART_FORMULAS: Readonly<Record<AccountPart, string>> = {
   cores:
     'w × all that ranks do themselves, and lateness without a culprit; w = 1 − C/n, n = 1 + (R − 1)·busy/step for R ranks on C cores',
   straggler:
-    'mean communication − least communication of a rank, in iterations in which this rank has the least: it arrives last and waits for nobody',
+    'step − what the other ranks do themselves − least communication of a rank, in iterations in which this rank has the least: it arrives last and waits for nobody',
   lateness:
     'mean communication − least communication of a rank: waiting for whoever arrives last',
   bandwidth:

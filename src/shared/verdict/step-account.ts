@@ -76,18 +76,20 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     parts.set(part, list);
   };
   for (let at = 0; at < step.length; at++) {
+    const isAwaited = series.last[at] === straggler?.rank;
     // A core that is not there lengthens all that a rank does itself.
     const shared = (part: AccountPart, time: number): void => {
       add(part, at, time * (1 - wait));
       if (wait > 0) add('cores', at, time * wait);
     };
-    const { compute, apply, data, compression, reduction, other } = series.parts;
-    shared('compute', compute[at]! + apply[at]!);
-    shared('data', data[at]!);
-    shared('compression', compression[at]!);
-    shared('reduction', reduction[at]!);
-    shared('other', other[at]!);
-    add('bubble', at, series.parts.bubble[at]!);
+    // While the others wait for the straggler, their own parts are what it would leave of the step.
+    const own = isAwaited ? series.others : series.parts;
+    shared('compute', own.compute[at]! + own.apply[at]!);
+    shared('data', own.data[at]!);
+    shared('compression', own.compression[at]!);
+    shared('reduction', own.reduction[at]!);
+    shared('other', own.other[at]!);
+    add('bubble', at, own.bubble[at]!);
     const bytes = exchanges[at]! * moving;
     if (isLinkKnown) add('bandwidth', at, bytes);
     else shared('bandwidth', bytes);
@@ -98,7 +100,7 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     if (known > 0) add(part, at, known);
     shared(part, rest - known);
     const late = series.lateness[at]! - underway[at]!;
-    if (series.last[at] === straggler?.rank) add('straggler', at, late);
+    if (isAwaited) add('straggler', at, late + excessAt(series, at));
     else add(wait > 0 ? 'cores' : 'lateness', at, late);
   }
   const present = [...parts].filter(([, times]) => times.some((time) => time > 0));
@@ -116,6 +118,13 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     coreWait: wait,
   };
 }
+
+/** Milliseconds that the rank which arrived last adds to the mean of all: its own time beyond the others’. */
+const excessAt = ({ parts, others }: StepSeries, at: number): number =>
+  Object.entries(parts).reduce(
+    (sum, [name, times]) => sum + times[at]! - others[name as keyof typeof others][at]!,
+    0,
+  );
 
 /**
  * Lateness that is no waiting for a rank, but for messages that are underway. The rank that arrives

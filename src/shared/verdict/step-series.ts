@@ -36,6 +36,8 @@ export interface StepSeries {
   /** Wall time of each. */
   readonly step: readonly number[];
   readonly parts: Readonly<Record<PlainPart, readonly number[]>>;
+  /** The same without the rank that arrived last; with one rank, its own. */
+  readonly others: Readonly<Record<PlainPart, readonly number[]>>;
   /** Time of the exchange itself: that of the rank that waited least. */
   readonly exchange: readonly number[];
   /** Mean wait of the ranks for the one that arrived last. */
@@ -52,9 +54,12 @@ export function stepSeries(
 ): StepSeries {
   const { ranks } = recent;
   const names = Object.keys(STEP_PARTS) as readonly PlainPart[];
-  const parts = Object.fromEntries(
-    names.map((name): [PlainPart, number[]] => [name, []]),
-  ) as Record<PlainPart, number[]>;
+  const empty = (): Record<PlainPart, number[]> =>
+    Object.fromEntries(
+      names.map((name): [PlainPart, number[]] => [name, []]),
+    ) as Record<PlainPart, number[]>;
+  const parts = empty();
+  const others = empty();
   const [iterations, step, exchange, lateness, last]: number[][] = [[], [], [], [], []];
   for (let iteration = Math.max(from, recent.oldest); iteration < to; iteration++) {
     if (!recent.isComplete(iteration)) continue;
@@ -74,6 +79,12 @@ export function stepSeries(
         list[list.length - 1]! += sumOf(row, STEP_PARTS[name]) / ranks;
       }
     }
+    const lastRow = recent.row(iteration, latest)!;
+    for (const name of names) {
+      const mean = parts[name].at(-1)!;
+      const own = sumOf(lastRow, STEP_PARTS[name]);
+      others[name].push(ranks < 2 ? mean : (mean * ranks - own) / (ranks - 1));
+    }
     iterations!.push(iteration);
     step!.push(wall);
     exchange!.push(least);
@@ -84,6 +95,7 @@ export function stepSeries(
     iterations: iterations!,
     step: step!,
     parts,
+    others,
     exchange: exchange!,
     lateness: lateness!,
     last: last!,

@@ -145,7 +145,7 @@ function observations(
   // With fewer cores than ranks, some ranks wait while others compute: no method helps.
   if (crowd !== undefined && share >= NOTEWORTHY && account.bound !== 'cores') {
     statements.push({
-      text: `${crowd.ranks} ranks share ${crowd.cores} cores, so they also wait for cores`,
+      text: `${crowd.ranks} ranks share ${crowd.cores} ${crowd.cores === 1 ? 'core' : 'cores'}, so they also wait for cores`,
       evidence: 'ranks',
       proof: {
         formula: 'w = 1 − C/n, n = 1 + (R − 1)·busy/step',
