@@ -1,8 +1,12 @@
+/** The frame in which a clock of this page ticked last, by its time. */
+let lastFrame = -1;
+
 /**
  * Decides when to draw: call `touch()` whenever data arrives; `tick` changes at most
  * once per interval, with the browser's frames, and not while the page is hidden.
  * Drawings depend on `tick` and are computed once per change, however many records came
- * in between; a tick always follows the last touch.
+ * in between; a tick always follows the last touch. Two clocks never tick in the same frame:
+ * what depends on both would be one task, which blocks the page.
  */
 export class RedrawClock {
   readonly #interval: number;
@@ -36,12 +40,19 @@ export class RedrawClock {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     // Hidden pages get no frames; the next one comes when the page is visible again.
-    this.#frame = requestAnimationFrame((now) => {
-      this.#frame = undefined;
-      this.#last = now;
-      this.#tick += 1;
-    });
+    this.#frame = requestAnimationFrame(this.#inFrame);
   }
+
+  readonly #inFrame = (now: number): void => {
+    if (now === lastFrame) {
+      this.#frame = requestAnimationFrame(this.#inFrame);
+      return;
+    }
+    lastFrame = now;
+    this.#frame = undefined;
+    this.#last = now;
+    this.#tick += 1;
+  };
 
   close(): void {
     this.#closed = true;

@@ -39,8 +39,10 @@ export class RunFeed {
    * time.
    */
   readonly fast = new RedrawClock(200);
-  /** Clock of curves, tables and sentences, at most 2.5 Hz. */
+  /** Clock of curves and tables, at most 2.5 Hz. */
   readonly slow = new RedrawClock(400);
+  /** Clock of sentences and means, at most once a second: nobody reads them faster. */
+  readonly calm = new RedrawClock(1000);
 
   readonly #api: AppApi;
   readonly #stored: StoredRun;
@@ -156,7 +158,7 @@ export class RunFeed {
 
   /** The last iterations under the current plan; undefined while there are none. */
   readonly recentSummary: WindowSummary | undefined = $derived.by(() => {
-    void this.slow.tick;
+    void this.calm.tick;
     const history = this.#history;
     if (history === undefined) return undefined;
     const to = history.completeLength;
@@ -171,8 +173,7 @@ export class RunFeed {
     this.effects.close();
     this.#stored.close();
     for (const stop of this.#stops) stop();
-    this.fast.close();
-    this.slow.close();
+    for (const clock of [this.fast, this.slow, this.calm]) clock.close();
     this.#api.unwatch(this.run).catch((error: unknown) => {
       // A lost line no longer watches anything.
       if (!isErrorData(error)) throw error;
@@ -309,7 +310,6 @@ export class RunFeed {
   }
 
   #draw(): void {
-    this.fast.touch();
-    this.slow.touch();
+    for (const clock of [this.fast, this.slow, this.calm]) clock.touch();
   }
 }
