@@ -28,7 +28,7 @@ const RUN = 'drawn';
 /** The least task that is counted. */
 const LEAST_MS = 2;
 
-interface Rate {
+export interface Rate {
   readonly ranks: number;
   readonly perSecond: number;
 }
@@ -40,11 +40,26 @@ const RATES: readonly Rate[] = [
 
 export async function measureCharts(): Promise<readonly Measurement[]> {
   const measured: Measurement[] = [];
-  for (const rate of RATES) measured.push(...(await measureRate(rate)));
+  for (const rate of RATES) {
+    const measurements = await withDrawnRun(rate, ({ page }) =>
+      measurePage(page, rate),
+    );
+    measured.push(...measurements);
+  }
   return measured;
 }
 
-async function measureRate(rate: Rate): Promise<readonly Measurement[]> {
+/** A page that draws a run while its records arrive, and the process that serves it. */
+export interface DrawnRun {
+  readonly page: Page;
+  readonly server: number;
+}
+
+/** Draws a run with this rate of records, and measures it once the charts are full. */
+export async function withDrawnRun<T>(
+  rate: Rate,
+  measure: (drawn: DrawnRun) => Promise<T>,
+): Promise<T> {
   const { perSecond, ranks } = rate;
   await using home = new GradwireHome();
   const spec = sampleSpec({ world: { ranks }, iterations: 1_000_000 });
@@ -95,7 +110,7 @@ async function measureRate(rate: Rate): Promise<readonly Measurement[]> {
     await page.goto(`${new URL(server.url).origin}/#/run/${RUN}`);
     await page.getByTestId('phase-chart').waitFor();
     await page.waitForTimeout(WARM_UP_SECONDS * 1000);
-    return await measurePage(page, rate);
+    return await measure({ page, server: server.pid });
   } finally {
     clearInterval(timer);
     await browser.close();
@@ -136,7 +151,7 @@ async function measurePage(page: Page, rate: Rate): Promise<readonly Measurement
   ];
 }
 
-async function iterationShown(page: Page): Promise<number> {
+export async function iterationShown(page: Page): Promise<number> {
   const text = await page.getByTestId('live-iteration').innerText();
   return Number(text.replaceAll(/\D/g, ''));
 }

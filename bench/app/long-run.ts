@@ -1,0 +1,121 @@
+/**
+ * `gradwire bench app --long`: ten minutes of a run with 64 ranks at 50 iterations/s, drawn by a page. It
+ * counts frames, tasks that block the page, and what page and main take while records arrive.
+ */
+import { readFileSync } from 'node:fs';
+import type { CDPSession, Page } from 'playwright-core';
+import { iterationShown, withDrawnRun, type DrawnRun, type Rate } from './charts.ts';
+import { quantile } from '../quantiles.ts';
+import type { Measurement } from '../report.ts';
+
+const RATE: Rate = { ranks: 64, perSecond: 50 };
+/** Milliseconds of a frame at 60 frames a second, and of the rounding of the browser's clock. */
+const FRAME_MS = 16.7;
+const ROUNDING_MS = 0.1;
+/** Clock ticks of /proc/PID/stat in a second. */
+const TICKS = 100;
+
+/** Runs in the page: text, because its observer and its frames are the browser's, not Node's. */
+const COLLECT = `
+  globalThis.frameTimes = [];
+  globalThis.longTasks = [];
+  let last = performance.now();
+  const frame = (at) => {
+    globalThis.frameTimes.push(at - last);
+    last = at;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) globalThis.longTasks.push(entry.duration);
+  }).observe({ type: 'longtask' });
+`;
+
+export async function measureLongRun(seconds: number): Promise<readonly Measurement[]> {
+  return await withDrawnRun(RATE, (drawn) => measure(drawn, seconds));
+}
+
+async function measure(
+  { page, server }: DrawnRun,
+  seconds: number,
+): Promise<readonly Measurement[]> {
+  const renderer = await rendererOf(page);
+  await page.evaluate(COLLECT);
+  const memory = [residentMB(renderer)];
+  const begun = { at: performance.now(), iteration: await iterationShown(page) };
+  const processor = processorSeconds(server);
+  while (performance.now() - begun.at < 1000 * seconds) {
+    await page.waitForTimeout(Math.min(10_000, 1000 * seconds));
+    memory.push(residentMB(renderer));
+  }
+  const elapsed = (performance.now() - begun.at) / 1000;
+  const busy = (processorSeconds(server) - processor) / elapsed;
+  const arrived = ((await iterationShown(page)) - begun.iteration) / elapsed;
+  const { frameTimes, longTasks } = await page.evaluate(() => {
+    const { frameTimes, longTasks } = globalThis as unknown as {
+      frameTimes: number[];
+      longTasks: number[];
+    };
+    return { frameTimes, longTasks };
+  });
+  const name = `${RATE.ranks} ranks at ${RATE.perSecond} iterations/s`;
+  const note = `over ${elapsed.toFixed(0)} s; ${arrived.toFixed(1)} iterations/s arrived`;
+  const late = frameTimes.filter((ms) => ms > FRAME_MS + ROUNDING_MS).length;
+  const third = Math.ceil(memory.length / 3);
+  return [
+    {
+      name: `${name}: a frame, 95 %`,
+      value: quantile(frameTimes, 0.95) ?? 0,
+      unit: 'ms',
+      goal: FRAME_MS + ROUNDING_MS,
+      note,
+    },
+    {
+      name: `${name}: frames that came late`,
+      value: (100 * late) / frameTimes.length,
+      unit: '%',
+      note: `${late} of ${frameTimes.length}; 99 % within ${quantile(frameTimes, 0.99)!.toFixed(1)} ms`,
+    },
+    {
+      name: `${name}: longest task`,
+      value: Math.max(0, ...longTasks),
+      unit: 'ms',
+      goal: 50,
+      note: `${longTasks.length} tasks of 50 ms and more (0 ms: none)`,
+    },
+    {
+      name: `${name}: memory of the page`,
+      value: Math.max(...memory),
+      unit: 'MB',
+      goal: 400,
+      note: `resident set of its process; at most ${Math.max(...memory.slice(0, third)).toFixed(0)} MB in the first third, ${Math.max(...memory.slice(-third)).toFixed(0)} MB in the last`,
+    },
+    {
+      name: `${name}: processor time of main`,
+      value: 100 * busy,
+      unit: '%',
+      goal: 100,
+      note: 'of one core, everything stored',
+    },
+  ];
+}
+
+/** The process that draws the page: the renderer with the most processor time. */
+async function rendererOf(page: Page): Promise<number> {
+  const session: CDPSession = await page.context().browser()!.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const renderers = processInfo.filter(({ type }) => type === 'renderer');
+  return renderers.toSorted((a, b) => b.cpuTime - a.cpuTime)[0]!.id;
+}
+
+function residentMB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]) / 1000;
+}
+
+function processorSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the command, in brackets, may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
