@@ -8,7 +8,7 @@
  * comes last; with `omitting` they do not take place.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { ScriptedBridge } from './scripted-bridge.ts';
 
 const [steps = '20', fault = '', named = ''] = process.argv.slice(2);
 const marked = named.split(',').map(Number);
@@ -17,59 +17,12 @@ const rank = Number(process.env['RANK']);
 const world = Number(process.env['WORLD_SIZE']);
 const ELEMENTS = fault === 'model' && rank === 1 ? 900 : 1000;
 
-type Message = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-class Bridge {
-  readonly #socket: Socket;
-  readonly #inbox: Message[] = [];
-  #bytes = Buffer.alloc(0);
-  #wake: (() => void) | undefined;
-
-  constructor(path: string) {
-    this.#socket = connect(path);
-    this.#socket.on('data', (chunk: Buffer) => {
-      this.#bytes = Buffer.concat([this.#bytes, chunk]);
-      while (this.#bytes.length >= 4) {
-        const end = 4 + this.#bytes.readUInt32LE(0);
-        if (this.#bytes.length < end) break;
-        this.#inbox.push(JSON.parse(this.#bytes.toString('utf8', 4, end)) as Message);
-        this.#bytes = this.#bytes.subarray(end);
-      }
-      this.#wake?.();
-    });
-    this.#socket.on('close', () => process.exit(9));
-    this.#socket.on('error', () => process.exit(9));
-  }
-
-  send(message: object): void {
-    const body = Buffer.from(JSON.stringify(message));
-    this.raw(body);
-  }
-
-  raw(body: Buffer): void {
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(body.length);
-    this.#socket.write(Buffer.concat([length, body]));
-  }
-
-  async next(): Promise<Message> {
-    while (this.#inbox.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const message = this.#inbox.shift()!;
-    if (message.type === 'failed') throw new Error(JSON.stringify(message));
-    return message;
-  }
-}
-
 if (fault === 'places') {
   const { LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT } = process.env;
   if (MASTER_ADDR === '' || Number(MASTER_PORT) < 1024) throw new Error('no master');
   process.stdout.write(`place ${LOCAL_RANK} of ${LOCAL_WORLD_SIZE}\n`);
 }
-const bridge = new Bridge(process.env['GRADWIRE_BRIDGE']!);
+const bridge = new ScriptedBridge(process.env['GRADWIRE_BRIDGE']!);
 const mode = fault.startsWith('observe') ? 'observe' : 'join';
 const version = fault === 'version' ? 99 : 1;
 bridge.send({
