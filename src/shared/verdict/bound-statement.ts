@@ -32,11 +32,11 @@ const PART_FORMULAS: Readonly<Record<AccountPart, string>> = {
   straggler:
     'step − what the other ranks do themselves − least communication of a rank, in iterations in which this rank has the least: it arrives last and waits for nobody',
   lateness:
-    'mean communication − least communication of a rank: waiting for whoever arrives last',
+    'mean communication − least communication of a rank: waiting for whoever arrives last, as far as its step is not shorter than the mean',
   bandwidth:
     'least communication of a rank, as far as bytes are in flight (send + receive; at a known link at least bytes × time per byte)',
   latency:
-    'least communication of a rank − bytes in flight; on an emulated link at least its latency, as messages that are underway are waited for by nobody’s fault',
+    'least communication of a rank − bytes in flight; also waiting for a rank whose step is shorter than the mean: it began later, because its last exchange had ended later',
   exchange: 'least communication of a rank',
   compression: 'compress + decompress, mean over ranks',
   reduction: 'reduce, mean over ranks',

@@ -56,7 +56,7 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
   const total = sum(step);
   const { flight, isLinkKnown, crowd, latency = 0 } = facts;
   const straggler = stragglerOf(series, facts.ranks);
-  const underway = messagesUnderway(series, straggler?.rank, latency);
+  const underway = messagesUnderway(series, straggler?.rank);
   const exchanges = series.exchange.map((time, at) => time + underway[at]!);
   const exchange = sum(exchanges);
   const lateness = sum(series.lateness) - sum(underway);
@@ -127,19 +127,19 @@ const excessAt = ({ parts, others }: StepSeries, at: number): number =>
   );
 
 /**
- * Lateness that is no waiting for a rank, but for messages that are underway. The rank that arrives
- * last finds those of the others nearly there, so that its exchange seems shorter than the latency
- * of its link, while its own message takes the whole of it. Ranks that are late in turn lose
- * nothing by it: each is ahead after the other's exchange. Against a rank that is always
- * last, it counts: the others would be earlier without it.
+ * Lateness that is no waiting for a rank, but for messages that are underway. All ranks do not end an
+ * exchange together: whoever ends it later begins its next step later, finds the messages of the
+ * others there, and makes up for it, so that its step is shorter. What it was behind is the time of messages,
+ * not its own. Two ranks on a link of 20 ms are ahead in turn, and each step takes the
+ * computing and the link. A rank that is always last is not behind, as all steps take the same then:
+ * against it, all lateness counts.
  */
 const messagesUnderway = (
-  { exchange, last, lateness }: StepSeries,
+  { behind, last, lateness }: StepSeries,
   straggler: number | undefined,
-  latency: number,
 ): readonly number[] =>
   lateness.map((late, at) =>
-    last[at] === straggler ? 0 : Math.min(late, Math.max(0, latency - exchange[at]!)),
+    last[at] === straggler ? 0 : Math.min(late, Math.max(0, behind[at]!)),
   );
 
 /** Whether one series is larger than the other beyond doubt, iteration by iteration. */

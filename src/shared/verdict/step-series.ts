@@ -44,6 +44,11 @@ export interface StepSeries {
   readonly lateness: readonly number[];
   /** The rank that arrived last in each iteration. */
   readonly last: readonly number[];
+  /**
+   * What its step was shorter than the mean: it began later, because its last exchange had ended
+   * later. Negative if its step was longer.
+   */
+  readonly behind: readonly number[];
 }
 
 /** The series of the complete iterations from ≤ i < to. O(iterations · ranks · fields). */
@@ -60,7 +65,10 @@ export function stepSeries(
     ) as Record<PlainPart, number[]>;
   const parts = empty();
   const others = empty();
-  const [iterations, step, exchange, lateness, last]: number[][] = [[], [], [], [], []];
+  const [iterations, step, exchange, lateness, last, behind]: number[][] = [
+    ...[[], [], []],
+    ...[[], [], []],
+  ];
   for (let iteration = Math.max(from, recent.oldest); iteration < to; iteration++) {
     if (!recent.isComplete(iteration)) continue;
     let wall = 0;
@@ -90,6 +98,7 @@ export function stepSeries(
     exchange!.push(least);
     lateness!.push(communication - least);
     last!.push(latest);
+    behind!.push(wall - lastRow[COLUMN.wall]!);
   }
   return {
     iterations: iterations!,
@@ -99,6 +108,7 @@ export function stepSeries(
     exchange: exchange!,
     lateness: lateness!,
     last: last!,
+    behind: behind!,
   };
 }
 

@@ -67,12 +67,20 @@ describe('the account of a step', () => {
     const late = { compute: 5, wait: 12 };
     const early = { compute: 5, wait: 28 };
     const inTurn = seriesOf((i) => (i % 2 === 0 ? [early, late] : [late, early]));
-    expect(means(inTurn)).toMatchObject({ means: { lateness: 8, latency: 12 } });
-    const known = means(inTurn, { latency: 20 });
-    expect(known).toMatchObject({ bound: 'latency', rival: undefined });
-    expect(known.means).toEqual({ compute: 5, latency: 20 });
-    // A longer delay than that is lateness.
-    expect(means(inTurn, { latency: 15 }).means).toMatchObject({ lateness: 5 });
+    for (const latency of [undefined, 20]) {
+      const underway = means(inTurn, { latency });
+      expect(underway).toMatchObject({ bound: 'latency', rival: undefined });
+      expect(underway.means).toEqual({ compute: 5, latency: 20 });
+    }
+    // Rank 1 computed for 3 ms more, and began 5 ms later: the 3 ms are its own.
+    const both = seriesOf((i) => {
+      const ranks = [
+        { compute: 5, wait: 28 },
+        { compute: 8, wait: 12 },
+      ];
+      return i % 2 === 0 ? ranks : ranks.toReversed();
+    });
+    expect(means(both).means).toEqual({ compute: 6.5, lateness: 1.5, latency: 18.5 });
     // Against one rank, all of it counts: without it, the others would not have waited.
     const always = seriesOf(() => [
       { compute: 5, wait: 28 },
