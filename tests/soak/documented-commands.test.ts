@@ -39,7 +39,7 @@ const LEFT_OUT: readonly Reason[] = [
     why: 'measures for minutes',
   },
   {
-    line: /reproduce (--all|sparcml|a2sgd|table)/,
+    line: /reproduce (--all|--quick|sparcml|a2sgd|table)/,
     why: 'takes minutes to hours: tests/integration/cli/reproduce',
   },
   { line: /--slurm|nodes=\[hpc\]/, why: 'needs a Slurm cluster: tests/soak/slurm' },

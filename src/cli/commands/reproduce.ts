@@ -1,48 +1,36 @@
 /** `gradwire reproduce ID…`: reproduce figures of the papers at laptop scale and judge them. */
 import type { Command } from 'commander';
 import path from 'node:path';
-import { inputError, toErrorData } from '../../shared/errors/errors.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { expandHome } from '../../main/spec/expand-home.ts';
-import { appVersion } from '../../main/home/installation.ts';
 import type { Figure } from '../../reproduce/figure.ts';
 import { figures as known, findFigure } from '../../reproduce/figures/registry.ts';
 import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
-import { plannedRuns, type PlannedRun } from '../../reproduce/planned-runs.ts';
-import { resultOf, type Result } from '../../reproduce/result.ts';
-import { openResultDirectory, writeResult } from '../files/result-files.ts';
+import { plannedRuns } from '../../reproduce/planned-runs.ts';
+import { QuickBudget, workOf } from '../../reproduce/quick-budget.ts';
+import { openResultDirectory } from '../files/result-files.ts';
 import {
   addConnectOptions,
   connectOptions,
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { processorsOf } from '../session/named-machines.ts';
-import { thisComputer } from '../session/this-computer.ts';
 import { FigureInterruption } from '../session/figure-interruption.ts';
-import { runFigure, type FigureProgress } from '../session/figure-runs.ts';
-import { withWorkspace, type Workspace } from '../session/workspace.ts';
-import { reportError } from '../text/report-error.ts';
-import {
-  humanFigurePrinter,
-  jsonFigurePrinter,
-  type FigurePrinter,
-} from '../text/figure-printer.ts';
+import { reproduceFigure, type FigurePlan } from '../session/reproduced-figure.ts';
+import { withWorkspace } from '../session/workspace.ts';
+import { humanFigurePrinter, jsonFigurePrinter } from '../text/figure-printer.ts';
 import { addReproduceListCommand } from './reproduce-list.ts';
 import { addReproduceTableCommand } from './reproduce-table.ts';
 
 interface ReproduceOptions extends ConnectFlags {
   readonly all: boolean;
+  readonly quick: boolean;
   readonly full: boolean;
   readonly nodes?: readonly string[];
   readonly data?: string;
   readonly out: string;
   readonly json: boolean;
-}
-
-interface Plan {
-  readonly figure: Figure;
-  readonly runs: readonly PlannedRun[];
-  readonly full: Result['full'];
 }
 
 export function addReproduceCommand(program: Command): void {
@@ -56,6 +44,11 @@ export function addReproduceCommand(program: Command): void {
     )
     .argument('[figures...]', 'ids from gradwire reproduce list')
     .option('--all', 'all figures', false)
+    .option(
+      '--quick',
+      'half an hour at most, for all figures unless some are named: leave out those that take longer, and say which',
+      false,
+    )
     .option('--full', 'use the paper’s sizes, on the machines given', false)
     .option(
       '--nodes <names>',
@@ -79,9 +72,15 @@ async function reproduce(
   options: ReproduceOptions,
 ): Promise<void> {
   const given = fullScaleOptions(options);
-  const figures = chosen(ids, options.all, given !== undefined);
+  const quick = quickBudget(options);
+  const all = options.all || (quick !== undefined && ids.length === 0);
+  const figures = chosen(ids, all, given !== undefined);
   // Of all figures, before the first process starts.
   const plans = plansOf(figures, given);
+  const order =
+    quick === undefined
+      ? plans
+      : plans.toSorted((a, b) => workOf(a.runs) - workOf(b.runs));
   await openResultDirectory(options.out);
   const write = (text: string): void => {
     process.stdout.write(text);
@@ -94,13 +93,26 @@ async function reproduce(
       plansOf(figures, { ...given, processors });
     }
     let worst = 0;
-    for (const plan of plans) {
-      const code = await reproduceOne(workspace, plan, options, interruption, printer);
+    for (const plan of order) {
+      const { json, out } = options;
+      const ways = { interruption, json, out, printer, quick };
+      const code = await reproduceFigure(workspace, plan, ways);
       if (interruption.exitCode !== undefined) return interruption.exitCode;
       worst = Math.max(worst, code);
     }
+    if (quick !== undefined) printer.leftOut(quick.leftOut);
     return worst;
   }, connectOptions(options));
+}
+
+/** @throws GradwireError `USAGE` */
+function quickBudget({ full, quick }: ReproduceOptions): QuickBudget | undefined {
+  if (full && quick) {
+    throw inputError('USAGE', '--quick is of no use with --full', {
+      next: 'Remove one: the paper’s sizes take hours.',
+    });
+  }
+  return quick ? new QuickBudget() : undefined;
 }
 
 /**
@@ -132,7 +144,7 @@ function fullScaleOptions({
 const plansOf = (
   figures: readonly Figure[],
   given: Machines | undefined,
-): readonly Plan[] =>
+): readonly FigurePlan[] =>
   figures.map((one) => {
     const figure = given === undefined ? one : atFullScale(one, given, known);
     const { data, nodes = [] } = given ?? {};
@@ -177,63 +189,4 @@ function chosen(
   throw inputError('FIGURE_MISSING', 'no figure is named', {
     next: `Give one of ${known.map(({ id }) => id).join(', ')}, or --all.`,
   });
-}
-
-/** A figure that fails leaves no files, and the others are still to come. */
-async function reproduceOne(
-  workspace: Workspace,
-  { figure, full, runs: planned }: Plan,
-  { out, json }: ReproduceOptions,
-  interruption: FigureInterruption,
-  printer: FigurePrinter,
-): Promise<number> {
-  printer.begin(figure, planned.length);
-  const began = performance.now();
-  const device = thisComputer();
-  try {
-    const timesCount =
-      figure.timed === true &&
-      full === undefined &&
-      planned.every(({ spec }) => spec.world.ranks <= device.cores);
-    const take = (made: FigureProgress): void => {
-      const { stored, index, milliseconds } = made;
-      const { run, case: id, seed, values } = stored;
-      const { label } = made.planned.case;
-      const of = planned.length;
-      printer.run(figure, {
-        run,
-        case: id,
-        label,
-        seed,
-        values,
-        index,
-        of,
-        milliseconds,
-      });
-    };
-    const end = await runFigure(
-      workspace,
-      figure,
-      planned,
-      interruption,
-      timesCount,
-      take,
-    );
-    if ('code' in end) return end.code;
-    const result = resultOf(figure, end.runs, {
-      device,
-      ...(full === undefined ? {} : { full }),
-      gradwire: appVersion(),
-      measuredAt: Date.now(),
-      seconds: (performance.now() - began) / 1000,
-    });
-    printer.end(result, path.normalize(await writeResult(out, result)));
-    return 0;
-  } catch (thrown) {
-    if (json) {
-      const failed = { type: 'failed', figure: figure.id, error: toErrorData(thrown) };
-      process.stdout.write(`${JSON.stringify(failed)}\n`);
-    }
-    return reportError(thrown);
-  }
 }

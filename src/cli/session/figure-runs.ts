@@ -21,9 +21,11 @@ import {
 import type { FigureInterruption } from './figure-interruption.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The runs, or the exit code of what interrupted them. */
+/** The runs; the exit code of what interrupted them; or how many were made before they were given up. */
 export type FigureEnd =
-  { readonly runs: readonly StoredRun[] } | { readonly code: number };
+  | { readonly runs: readonly StoredRun[] }
+  | { readonly code: number }
+  | { readonly givenUpAfter: number };
 
 /** A run of a figure that has been measured. */
 export interface FigureProgress {
@@ -37,6 +39,7 @@ export interface FigureProgress {
 /**
  * @param timesCount whether times on this computer can decide the figure: then a run beside other
  * work is made again, until one stays disturbed and they cannot any more
+ * @param progress says whether to go on
  * @throws GradwireError what a run failed by, with its spec as the place; `MEASURE_MISSING`;
  * `RUN_STOPPED` if a run was stopped from elsewhere
  */
@@ -46,7 +49,7 @@ export async function runFigure(
   planned: readonly PlannedRun[],
   interruption: FigureInterruption,
   timesCount: boolean,
-  progress: (made: FigureProgress) => void,
+  progress: (made: FigureProgress) => boolean,
 ): Promise<FigureEnd> {
   const runs: StoredRun[] = [];
   let repeats = timesCount;
@@ -59,7 +62,10 @@ export async function runFigure(
     if (wasDisturbed(end)) repeats = false;
     runs.push(end);
     const milliseconds = performance.now() - began;
-    progress({ planned: one, stored: end, index: runs.length, milliseconds });
+    const made = { planned: one, stored: end, index: runs.length, milliseconds };
+    if (!progress(made) && runs.length < planned.length) {
+      return { givenUpAfter: runs.length };
+    }
   }
   return { runs };
 }

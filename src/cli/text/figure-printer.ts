@@ -1,6 +1,7 @@
 /** A figure that is being repeated, on stdout: a line for each run, then what came out. */
 import type { Figure } from '../../reproduce/figure.ts';
 import { chanceText, verdictText } from '../../reproduce/page/verdict-text.ts';
+import type { LeftOut } from '../../reproduce/quick-budget.ts';
 import type { Result } from '../../reproduce/result.ts';
 import { formatDuration } from '../../shared/words/units.ts';
 
@@ -22,11 +23,15 @@ export interface FigurePrinter {
   run(figure: Figure, line: FigureLine): void;
   /** @param page the path of the file */
   end(result: Result, page: string): void;
+  /** A figure is given up; others may follow. */
+  givenUp(left: LeftOut): void;
+  /** All figures that were left out, at the end. */
+  leftOut(all: readonly LeftOut[]): void;
 }
 
 type Write = (text: string) => void;
 
-/** One JSON object per line: `figure`, then a `run` each, then the `result`. */
+/** One JSON object per line: `figure`, then a `run` each, then the `result`; `left-out` at the end. */
 export function jsonFigurePrinter(write: Write): FigurePrinter {
   const line = (record: object): void => {
     write(`${JSON.stringify(record)}\n`);
@@ -40,6 +45,10 @@ export function jsonFigurePrinter(write: Write): FigurePrinter {
     },
     end: (result, page) => {
       line({ ...result, page });
+    },
+    givenUp: () => undefined,
+    leftOut: (all) => {
+      for (const left of all) line({ type: 'left-out', ...left });
     },
   };
 }
@@ -72,6 +81,17 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
         `\n${verdict}: ${verdictText(result)}\n${parts.join('\n')}\n` +
           (chance === undefined ? '' : `${chance}\n`) +
           `claim: ${claim.text}\nhere: ${ours}\npage: ${page}\n\n`,
+      );
+    },
+    givenUp: ({ figure, why }) => {
+      write(`\n${figure} is left out: ${why}\n\n`);
+    },
+    leftOut: (all) => {
+      if (all.length === 0) return;
+      const lines = all.map(({ figure, why }) => `  ${figure}: ${why}`);
+      write(
+        `Not decided, as --quick takes half an hour at most:\n${lines.join('\n')}\n` +
+          'Give the name of a figure to make it whole, however long it takes.\n',
       );
     },
   };

@@ -56,7 +56,7 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
   const total = sum(step);
   const { flight, isLinkKnown, crowd, latency = 0 } = facts;
   const straggler = stragglerOf(series, facts.ranks);
-  const underway = messagesUnderway(series, straggler?.rank);
+  const underway = messagesUnderway(series, straggler?.rank, mostUnderway(facts));
   const exchanges = series.exchange.map((time, at) => time + underway[at]!);
   const exchange = sum(exchanges);
   const lateness = sum(series.lateness) - sum(underway);
@@ -133,14 +133,26 @@ const excessAt = ({ parts, others }: StepSeries, at: number): number =>
  * not its own. Two ranks on a link of 20 ms are ahead in turn, and each step takes the
  * computing and the link. A rank that is always last is not behind, as all steps take the same then:
  * against it, all lateness counts.
+ * @param most milliseconds that messages can explain
  */
 const messagesUnderway = (
   { behind, last, lateness }: StepSeries,
   straggler: number | undefined,
+  most: number,
 ): readonly number[] =>
   lateness.map((late, at) =>
-    last[at] === straggler ? 0 : Math.min(late, Math.max(0, behind[at]!)),
+    last[at] === straggler ? 0 : Math.min(late, most, Math.max(0, behind[at]!)),
   );
+
+/**
+ * The most that messages of a step can be underway one after another: no collective has more than 2(P − 1) in
+ * a row. Where the link is not known, a rank without a core looks the same, so nothing is counted as messages
+ * where ranks share cores.
+ */
+function mostUnderway({ crowd, latency, ranks }: AccountFacts): number {
+  if (latency !== undefined) return 2 * (ranks - 1) * latency;
+  return crowd === undefined ? Infinity : 0;
+}
 
 /** Whether one series is larger than the other beyond doubt, iteration by iteration. */
 const isLarger = (one: readonly number[], other: readonly number[]): boolean =>

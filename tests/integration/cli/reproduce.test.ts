@@ -70,6 +70,40 @@ test('a figure is repeated, judged and written down', { tags: 'soak' }, async ()
   expect(table).toMatch(/\| A2SGD, Table 2: `a2sgd-table-2` \|.*\| \*\*checked\*\* \|/);
 });
 
+test.skipIf(availableParallelism() >= 8)(
+  'what times decide is left out at once by --quick, and said',
+  async () => {
+    const of = ['reproduce', 'sparcml-figure-3', '--quick', '--out', out];
+    const cores = availableParallelism();
+    const why = `times decide it, which 8 ranks on ${cores} processors do not give`;
+    const { stdout } = succeeded(await home.run([...of, '--json']));
+    expect(lines(stdout)).toEqual([
+      { type: 'left-out', figure: 'sparcml-figure-3', why },
+    ]);
+    const human = succeeded(await home.run(of));
+    expect(human.stdout).toContain(`  sparcml-figure-3: ${why}\n`);
+  },
+);
+
+test(
+  'what takes too long is given up after its first run',
+  { tags: 'soak' },
+  async () => {
+    const { stdout } = succeeded(
+      await home.run(['reproduce', 'dct-table-1', '--quick', '--json', '--out', out]),
+    );
+    const [begin, run, left, ...none] = lines(stdout);
+    expect(begin).toMatchObject({ type: 'figure', runs: 50 });
+    expect(run).toMatchObject({ type: 'run', index: 1 });
+    expect(left).toMatchObject({ type: 'left-out', figure: 'dct-table-1' });
+    expect(left!['why']).toMatch(
+      /^1 of 50 runs took .*, so all would take some \d+ minutes$/,
+    );
+    expect(none).toEqual([]);
+    expect(readdirSync(out)).not.toContain('dct-table-1.json');
+  },
+);
+
 test.each(['light', 'dark'] as const)(
   'the page can be used by everybody, %s',
   { tags: 'soak' },
@@ -198,6 +232,9 @@ test('full scale is refused where it cannot be, before anything is run', async (
   expect(await refused(full, '--full', '--nodes', ' ,')).toContain('--full needs');
   expect(await refused(full, '--nodes', 'box')).toMatch(
     /USAGE: --nodes only works with --full/,
+  );
+  expect(await refused('--quick', '--full', '--nodes', 'box')).toMatch(
+    /USAGE: --quick is of no use with --full/,
   );
   expect(await refused(full, '--data', 'x')).toMatch(
     /USAGE: --data only works with --full/,

@@ -72,6 +72,10 @@ describe('the account of a step', () => {
       expect(underway).toMatchObject({ bound: 'latency', rival: undefined });
       expect(underway.means).toEqual({ compute: 5, latency: 20 });
     }
+    // Messages of 2 ms cannot explain 8; on a crowded machine, unknown ones need not.
+    expect(means(inTurn, { latency: 2 }).means).toMatchObject({ lateness: 4 });
+    const shared = { machine: 'box', ranks: 2, cores: 1 };
+    expect(means(inTurn, { crowd: shared }).means['cores']).toBeGreaterThan(8);
     // Rank 1 computed for 3 ms more, and began 5 ms later: the 3 ms are its own.
     const both = seriesOf((i) => {
       const ranks = [

@@ -1,0 +1,114 @@
+/** A figure of a paper from its first run to its files. */
+import path from 'node:path';
+import { appVersion } from '../../main/home/installation.ts';
+import type { Figure } from '../../reproduce/figure.ts';
+import type { PlannedRun } from '../../reproduce/planned-runs.ts';
+import { projected, type QuickBudget } from '../../reproduce/quick-budget.ts';
+import { resultOf, type Result } from '../../reproduce/result.ts';
+import { toErrorData } from '../../shared/errors/errors.ts';
+import { formatElapsed } from '../../shared/words/units.ts';
+import { writeResult } from '../files/result-files.ts';
+import type { FigurePrinter } from '../text/figure-printer.ts';
+import { reportError } from '../text/report-error.ts';
+import type { FigureInterruption } from './figure-interruption.ts';
+import { runFigure, type FigureProgress } from './figure-runs.ts';
+import { thisComputer } from './this-computer.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface FigurePlan {
+  readonly figure: Figure;
+  readonly runs: readonly PlannedRun[];
+  readonly full: Result['full'];
+}
+
+interface Ways {
+  readonly interruption: FigureInterruption;
+  readonly printer: FigurePrinter;
+  /** Whether a failure is a line of JSON, too. */
+  readonly json: boolean;
+  /** The directory of the results. */
+  readonly out: string;
+  /** The time that is left, if there is a limit. */
+  readonly quick: QuickBudget | undefined;
+}
+
+/**
+ * Makes the runs of a figure, judges them and writes the result. A figure that fails leaves no files,
+ * and others may follow; so it is with one that takes too long.
+ * @returns the exit code
+ */
+export async function reproduceFigure(
+  workspace: Workspace,
+  { figure, full, runs: planned }: FigurePlan,
+  { interruption, json, out, printer, quick }: Ways,
+): Promise<number> {
+  const device = thisComputer();
+  const ranks = Math.max(...planned.map(({ spec }) => spec.world.ranks));
+  const isTimed = figure.timed === true && full === undefined;
+  if (quick !== undefined && isTimed && ranks > device.cores) {
+    quick.leaveOut(
+      figure.id,
+      `times decide it, which ${ranks} ranks on ${device.cores} processors do not give`,
+    );
+    return 0;
+  }
+  printer.begin(figure, planned.length);
+  const began = performance.now();
+  try {
+    const timesCount = isTimed && ranks <= device.cores;
+    const share = quick?.share ?? Infinity;
+    const take = (made: FigureProgress): boolean => {
+      const { stored, index, milliseconds } = made;
+      const { run, case: id, seed, values } = stored;
+      const { label } = made.planned.case;
+      const of = planned.length;
+      printer.run(figure, {
+        run,
+        case: id,
+        label,
+        seed,
+        values,
+        index,
+        of,
+        milliseconds,
+      });
+      return projected(performance.now() - began, index, of) <= share;
+    };
+    const end = await runFigure(
+      workspace,
+      figure,
+      planned,
+      interruption,
+      timesCount,
+      take,
+    );
+    if ('code' in end) return end.code;
+    const milliseconds = performance.now() - began;
+    quick?.spend(milliseconds);
+    if ('givenUpAfter' in end) {
+      const made = end.givenUpAfter;
+      const whole = projected(milliseconds, made, planned.length);
+      const why =
+        `${made} of ${planned.length} runs took ${formatElapsed(milliseconds)}, ` +
+        `so all would take some ${Math.ceil(whole / 60_000)} minutes`;
+      quick!.leaveOut(figure.id, why);
+      printer.givenUp({ figure: figure.id, why });
+      return 0;
+    }
+    const result = resultOf(figure, end.runs, {
+      device,
+      ...(full === undefined ? {} : { full }),
+      gradwire: appVersion(),
+      measuredAt: Date.now(),
+      seconds: milliseconds / 1000,
+    });
+    printer.end(result, path.normalize(await writeResult(out, result)));
+    return 0;
+  } catch (thrown) {
+    if (json) {
+      const failed = { type: 'failed', figure: figure.id, error: toErrorData(thrown) };
+      process.stdout.write(`${JSON.stringify(failed)}\n`);
+    }
+    return reportError(thrown);
+  }
+}
