@@ -9,7 +9,7 @@ import { figures as known, findFigure } from '../../reproduce/figures/registry.t
 import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
 import { plannedRuns } from '../../reproduce/planned-runs.ts';
 import { QuickBudget, workOf } from '../../reproduce/quick-budget.ts';
-import { openResultDirectory } from '../files/result-files.ts';
+import { openResultDirectory, writeResult } from '../files/result-files.ts';
 import {
   addConnectOptions,
   connectOptions,
@@ -82,10 +82,10 @@ async function reproduce(
       ? plans
       : plans.toSorted((a, b) => workOf(a.runs) - workOf(b.runs));
   await openResultDirectory(options.out);
-  const write = (text: string): void => {
+  const print = (text: string): void => {
     process.stdout.write(text);
   };
-  const printer = options.json ? jsonFigurePrinter(write) : humanFigurePrinter(write);
+  const printer = options.json ? jsonFigurePrinter(print) : humanFigurePrinter(print);
   using interruption = new FigureInterruption();
   process.exitCode = await withWorkspace(async (workspace) => {
     if (given !== undefined) {
@@ -94,9 +94,13 @@ async function reproduce(
     }
     let worst = 0;
     for (const plan of order) {
-      const { json, out } = options;
-      const ways = { interruption, json, out, printer, quick };
-      const code = await reproduceFigure(workspace, plan, ways);
+      const code = await reproduceFigure(workspace, plan, {
+        interruption,
+        printer,
+        quick,
+        json: options.json,
+        write: (result) => writeResult(options.out, result),
+      });
       if (interruption.exitCode !== undefined) return interruption.exitCode;
       worst = Math.max(worst, code);
     }

@@ -7,7 +7,6 @@ import { projected, type QuickBudget } from '../../reproduce/quick-budget.ts';
 import { resultOf, type Result } from '../../reproduce/result.ts';
 import { toErrorData } from '../../shared/errors/errors.ts';
 import { formatElapsed } from '../../shared/words/units.ts';
-import { writeResult } from '../files/result-files.ts';
 import type { FigurePrinter } from '../text/figure-printer.ts';
 import { reportError } from '../text/report-error.ts';
 import type { FigureInterruption } from './figure-interruption.ts';
@@ -26,8 +25,8 @@ interface Ways {
   readonly printer: FigurePrinter;
   /** Whether a failure is a line of JSON, too. */
   readonly json: boolean;
-  /** The directory of the results. */
-  readonly out: string;
+  /** Writes the result; returns the path of its page. */
+  readonly write: (result: Result) => Promise<string>;
   /** The time that is left, if there is a limit. */
   readonly quick: QuickBudget | undefined;
 }
@@ -40,7 +39,7 @@ interface Ways {
 export async function reproduceFigure(
   workspace: Workspace,
   { figure, full, runs: planned }: FigurePlan,
-  { interruption, json, out, printer, quick }: Ways,
+  { interruption, json, printer, quick, write }: Ways,
 ): Promise<number> {
   const device = thisComputer();
   const ranks = Math.max(...planned.map(({ spec }) => spec.world.ranks));
@@ -102,7 +101,7 @@ export async function reproduceFigure(
       measuredAt: Date.now(),
       seconds: milliseconds / 1000,
     });
-    printer.end(result, path.normalize(await writeResult(out, result)));
+    printer.end(result, path.normalize(await write(result)));
     return 0;
   } catch (thrown) {
     if (json) {

@@ -45,7 +45,7 @@ export interface StepSeries {
   /** The rank that arrived last in each iteration. */
   readonly last: readonly number[];
   /**
-   * What its step was shorter than the mean: it began later, because its last exchange had ended
+   * Milliseconds that its step was shorter than the mean: it began later, because its last exchange had ended
    * later. Negative if its step was longer.
    */
   readonly behind: readonly number[];
