@@ -1,17 +1,21 @@
 /**
- * One renderer's session with the core: its gated calls, the pushes it may see, and the
- * runs it watches. A session ends with its channel and leaves nothing behind; it never
- * ends a run.
+ * One renderer's session with the core: its calls, the pushes it may see, and the runs it watches.
+ * Only calls of AppApi reach the core, and only with arguments that fit `rpcArguments`. A session
+ * ends with its channel and leaves nothing behind; it never ends a run.
  */
 import { createBirpc } from 'birpc';
+import type { z } from 'zod';
+import { plainIssue } from '../../shared/checks/plain-issue.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { rpcArguments } from '../../shared/rpc/rpc-arguments.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
   type SessionEvents,
 } from '../../shared/rpc/rpc-wire.ts';
-import type { AppEvents, CoreApi } from '../../shared/rpc/rpc.ts';
+import type { AppApi, AppEvents, CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalApi, TerminalEvents } from '../../shared/rpc/terminal.ts';
-import { gateCalls, unknownCall } from './call-gate.ts';
+import { nearest } from '../../shared/words/nearest.ts';
 import type { RpcChannel } from './channel.ts';
 import { PushWindow } from './push-window.ts';
 import { WatchRegister } from './watch-register.ts';
@@ -123,4 +127,54 @@ export class Sessions {
   close(): void {
     for (const channel of this.#channels) channel.close('done');
   }
+}
+
+type Call = (...input: unknown[]) => Promise<unknown>;
+
+/**
+ * The functions that a session offers, by name: each checks its arguments, then calls
+ * the session's own version or the api's. Invalid arguments reject with
+ * `RPC_INVALID_ARGUMENTS` before anything happens.
+ */
+function gateCalls(
+  api: CoreApi,
+  own: TerminalApi & Partial<CoreApi>,
+): ReadonlyMap<string, Call> {
+  const names = Object.keys(rpcArguments) as (keyof AppApi)[];
+  const offered: AppApi = { ...api, ...own };
+  return new Map(
+    names.map((name) => [
+      name,
+      async (...input) => {
+        const parsed = rpcArguments[name].safeParse(input);
+        if (!parsed.success) throw invalidArguments(name, parsed.error.issues[0]!);
+        // The schemas are those of AppApi's own parameters, name by name.
+        return await (offered[name] as Call).apply(api, parsed.data);
+      },
+    ]),
+  );
+}
+
+function unknownCall(name: string): GradwireError {
+  const suggestion = nearest(name, Object.keys(rpcArguments));
+  return inputError('RPC_UNKNOWN_CALL', `there is no call "${name}"`, {
+    place: 'rpc',
+    next:
+      suggestion === undefined
+        ? 'Reload the page so that its version matches Gradwire’s.'
+        : `Did you mean "${suggestion}"?`,
+  });
+}
+
+function invalidArguments(name: string, issue: z.core.$ZodIssue): GradwireError {
+  const [position, ...inside] = issue.path;
+  const where =
+    typeof position === 'number'
+      ? ['argument', position + 1, ...(inside.length > 0 ? [inside.join('.')] : [])]
+      : ['arguments'];
+  return inputError(
+    'RPC_INVALID_ARGUMENTS',
+    `${name}: ${where.map(String).join(' ')}: ${plainIssue(issue)}`,
+    { place: 'rpc', next: 'Correct the value and try again.' },
+  );
 }
