@@ -10,7 +10,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolvePlan } from '../src/agent/plan/resolve-plan.ts';
-import { rankResources } from '../src/agent/supervisor/ranks/rank-resources.ts';
+import { rankResources } from '../src/agent/supervisor/runs/team-options.ts';
 import { parseReport } from '../src/agent/world/line-message.ts';
 import {
   RankProcess,

@@ -24,8 +24,7 @@ import {
 } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf, replicaCount } from '../../shared/spec/parallelism/pipeline.ts';
 import { parallelismKind } from '../../shared/spec/parallelism/parallelism.ts';
-import { checkParallelism } from './check-parallelism.ts';
-import { checkPipeline, checkSplit } from './check-pipeline.ts';
+import { checkParallelism, checkSplit } from './check-parallelism.ts';
 import { checkTorch } from './check-torch.ts';
 import { LaunchMemory } from './launch-memory.ts';
 import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
@@ -97,7 +96,6 @@ export function validateLaunch(
   checkLinks(parsed);
   checkExclusions(experimentSpecSchema, parsed);
   checkParallelism(parsed);
-  checkPipeline(parsed);
   checkProgramSpec(parsed);
   checkTorch(parsed);
   if (requests.length > 0) requireEngines(parsed, 'switch');

@@ -3,8 +3,8 @@ import { emulatedNetwork } from '../../../shared/machines/emulated-network.ts';
 import type { PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
+import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import type { RankPlacement } from '../../world/rank-placement.ts';
-import { rankResources, specOn } from '../ranks/rank-resources.ts';
 import type { TeamOptions } from '../ranks/rank-team.ts';
 import type { TeamStart } from '../ranks/team-start.ts';
 import { dataNotice, memoryNotice } from '../ranks/run-errors.ts';
@@ -15,6 +15,14 @@ export interface Resumption {
   readonly iteration: number;
   /** All switches of the run; those that have taken effect have their fences. */
   readonly switches: readonly PlanSwitch[];
+}
+
+/** Cores and threads of a rank. */
+interface RankResources {
+  /** Threads that autodiff may use. */
+  readonly threads: number;
+  /** Whether the engine gets its own thread. */
+  readonly engine: 'thread' | 'inline';
 }
 
 interface TeamSurroundings {
@@ -31,9 +39,9 @@ export function teamOptions(
   setting: RankSetting,
   { placement, checkpoints, from }: TeamSurroundings,
 ): TeamOptions {
-  const { run, plan, ranks, node, workdir } = options;
+  const { run, plan, ranks, node } = options;
   const { secret, listen, ports, network, places } = setting;
-  const spec = specOn({ placement, workdir }, options.spec);
+  const spec = rankSpec(options, placement);
   const cores = placement?.coresPerRank ?? options.coresPerRank;
   return {
     ranks,
@@ -55,6 +63,42 @@ export function teamOptions(
       resume: from?.iteration,
     },
   };
+}
+
+/**
+ * Decides how each rank uses a machine's cores.
+ * @param coresPerRank less than 1 if ranks share one
+ */
+export function rankResources(
+  { engine }: Pick<ExperimentSpec, 'engine'>,
+  coresPerRank: number,
+): RankResources {
+  return {
+    threads: Math.max(1, Math.floor(coresPerRank)),
+    engine: engine === 'auto' ? byCores(coresPerRank) : engine,
+  };
+}
+
+/**
+ * Chooses the engine's place: its own thread pays if trainer and engine can run at the same time.
+ */
+const byCores = (coresPerRank: number): 'thread' | 'inline' =>
+  coresPerRank >= 2 ? 'thread' : 'inline';
+
+/**
+ * The spec as its ranks get it: with the copied directory of their program, if there is one, and
+ * with encryption by default between machines.
+ */
+function rankSpec(
+  { spec, workdir }: RunOptions,
+  placement: RankPlacement | undefined,
+): ExperimentSpec {
+  const { workload } = spec;
+  const placed =
+    workdir === undefined ? spec : { ...spec, workload: { ...workload, workdir } };
+  if (placement === undefined) return placed;
+  const encrypt = spec.encrypt ?? placement.places.some((place) => place > 0);
+  return { ...placed, encrypt };
 }
 
 /** Records of ranks that are ready. @param resumed the iteration from which they resume, if they do */
