@@ -2,10 +2,10 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { peerPython as python } from '../peers/python.ts';
 import { DENSE_TASK, type Peer, type PeerPlace } from './peer-world.ts';
 
 const script = path.join(import.meta.dirname, '../peers/gloo_allreduce.py');
-const python = '/usr/bin/python3';
 
 export const gloo: Peer = {
   name: 'gloo',
@@ -19,7 +19,7 @@ async function missing(): Promise<string | undefined> {
     await promisify(execFile)(python, ['-c', 'import torch.distributed']);
     return undefined;
   } catch {
-    return `${python} has no torch: install Debian's python3-torch`;
+    return `${python} has no torch: npm test installs it into .venv`;
   }
 }
 

@@ -1,14 +1,16 @@
-/** A Python with PyTorch as a peer: Debian's, unless another is given. */
+/** A Python with PyTorch as a peer: that of the tests, else the system's, unless another is given. */
 import { spawn } from 'node:child_process';
+import { hasPython, pythonFile } from '../../scripts/python-environment.ts';
 
-export const peerPython = '/usr/bin/python3';
+export const peerPython = hasPython('tests') ? pythonFile : '/usr/bin/python3';
 
 /** Why there is no PyTorch, or undefined. */
 export async function torchMissing(python = peerPython): Promise<string | undefined> {
   const { code, stderr } = await runPython(python, ['-c', 'import torch']);
   if (code === 0) return undefined;
   const reason = stderr.trim().split('\n').at(-1) ?? '';
-  const next = python === peerPython ? "install Debian's python3-torch" : 'install it';
+  const next =
+    python === peerPython ? 'npm test installs it into .venv' : 'install it there';
   return `${python} has no torch (${reason}): ${next}`;
 }
 

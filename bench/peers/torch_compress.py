@@ -1,6 +1,6 @@
 """What people use in place of Gradwire's kernels, in PyTorch on one thread or on a GPU.
 
-    /usr/bin/python3 torch_compress.py FILE RATIO
+    python3 torch_compress.py FILE RATIO
     python3 torch_compress.py --cuda [--bus 00000000:3B:00.0] N...
     python3 torch_compress.py --cpu N...
 

@@ -1,6 +1,6 @@
 """The models of `gradwire bench training` in PyTorch, on made-up data.
 
-    /usr/bin/python3 torch_training.py MODEL BATCH ITERATIONS [THREADS]
+    python3 torch_training.py MODEL BATCH ITERATIONS [THREADS]
 
 MODEL is fnn3, lstm-small or resnet-20, with the layers and the number of parameters that
 Gradwire's have. Prints one JSON object: torch's version, the number of parameters, the

@@ -28,6 +28,8 @@ export function addBenchCommand(program: Command): void {
       '--cluster',
       'measure the cost of machines reached by SSH instead, with a real sshd',
     )
+    .option('--long', 'measure the page of a run of 64 ranks for ten minutes instead')
+    .option('--seconds <count>', 'with --long, in place of 600', countBetween(1, 86400))
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('app', options));
   bench
@@ -72,7 +74,7 @@ export function addBenchCommand(program: Command): void {
       parseList,
     )
     .option('--backend <name>', 'reference, wasm or webgpu')
-    .option('--peers', 'compare with PyTorch, where /usr/bin/python3 has it')
+    .option('--peers', 'compare with PyTorch, which npm test installs')
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('compress', options));
   bench
@@ -119,7 +121,7 @@ export function addBenchCommand(program: Command): void {
       parseList,
     )
     .option('--backend <name>', 'wasm, webgpu or torch')
-    .option('--python <path>', 'Python with PyTorch; default: /usr/bin/python3')
+    .option('--python <path>', 'Python with PyTorch; default: that of npm test')
     .option(
       '--rounds <count>',
       'number of turns that Gradwire and PyTorch take',

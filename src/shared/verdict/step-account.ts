@@ -54,11 +54,12 @@ const NOTEWORTHY_LATENESS = 0.02;
 export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount {
   const { step } = series;
   const total = sum(step);
-  const { flight, isLinkKnown, crowd, latency = 0 } = facts;
+  const { flight, isLinkKnown, crowd } = facts;
   const straggler = stragglerOf(series, facts.ranks);
   const underway = messagesUnderway(series, straggler?.rank, mostUnderway(facts));
   const exchanges = series.exchange.map((time, at) => time + underway[at]!);
   const exchange = sum(exchanges);
+  const certain = certainlyUnderway(exchanges, facts);
   const lateness = sum(series.lateness) - sum(underway);
   const bubble = sum(series.parts.bubble);
   const busy = total - exchange - lateness - bubble;
@@ -94,7 +95,7 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     if (isLinkKnown) add('bandwidth', at, bytes);
     else shared('bandwidth', bytes);
     const rest = exchanges[at]! - bytes;
-    const known = Math.min(rest, latency);
+    const known = Math.min(rest, certain);
     const part = isOwn ? 'exchange' : 'latency';
     // A message that is underway wants no core.
     if (known > 0) add(part, at, known);
@@ -143,6 +144,18 @@ const messagesUnderway = (
   lateness.map((late, at) =>
     last[at] === straggler ? 0 : Math.min(late, most, Math.max(0, behind[at]!)),
   );
+
+/**
+ * Milliseconds of each exchange that no core would shorten: at least a message, and the shortest
+ * exchange as far as messages explain it, since in that one ranks waited least for anything else.
+ */
+const certainlyUnderway = (
+  exchanges: readonly number[],
+  facts: AccountFacts,
+): number =>
+  facts.latency === undefined
+    ? 0
+    : Math.max(facts.latency, Math.min(mostUnderway(facts), ...exchanges));
 
 /**
  * The most that messages of a step can be underway one after another: no collective has more than 2(P − 1) in
