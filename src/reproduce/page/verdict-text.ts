@@ -30,4 +30,5 @@ export function verdictText({
 export const chanceText = (falseVerdict: number): string | undefined =>
   falseVerdict === 0
     ? undefined
-    : `By chance, such a verdict is false at most ${100 * falseVerdict} times in 100.`;
+    : // Eleven times an eleventh is not exact.
+      `By chance, such a verdict is false at most ${Number((100 * falseVerdict).toPrecision(6))} times in 100.`;

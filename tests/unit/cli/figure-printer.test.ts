@@ -64,3 +64,21 @@ test('a line for each run, then the verdict, its parts and the page', () => {
     '',
   ]);
 });
+
+test('what is left out is said when it is given up, and again at the end', () => {
+  const left = { figure: 'dct-table-1', why: '1 of 50 runs took 48 s' };
+  const printed: string[] = [];
+  const printer = humanFigurePrinter((text) => printed.push(text));
+  printer.givenUp(left);
+  printer.leftOut([]);
+  expect(printed.splice(0)).toEqual([
+    '\ndct-table-1 is left out: 1 of 50 runs took 48 s\n\n',
+  ]);
+  printer.leftOut([left]);
+  expect(printed.join('').split('\n')).toEqual([
+    'Not decided, as --quick takes half an hour at most:',
+    '  dct-table-1: 1 of 50 runs took 48 s',
+    'Give the name of a figure to make it whole, however long it takes.',
+    '',
+  ]);
+});

@@ -36,6 +36,7 @@ describe.each(figures.map((figure) => [figure.id, figure] as const))(
       const html = page(result);
       expect(malformed(html)).toBeUndefined();
       expect(malformed(html.replace('</section>', ''))).toBeDefined();
+      expect(html).not.toMatch(/false at most \d+\.\d{6}/);
       // A drawing has no lines to break.
       expect(html.replaceAll(/<svg[^]*?<\/svg>/g, '')).not.toMatch(/\d %/);
       const text = html
