@@ -1,7 +1,6 @@
 /** A rank's side of its program: starts it, makes a trainer of it, and compares its model. */
-import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { failure, type ErrorData } from '../../shared/errors/errors.ts';
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { isProgram, launchExample } from '../../shared/spec/program-spec.ts';
@@ -13,6 +12,7 @@ import { unknownLayer } from '../plan/layer-names.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { observe, type ObservedOptions } from './observed-program.ts';
 import { masterPort, startProgram } from './program-start.ts';
+import { requireSameModels } from './same-models.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
@@ -79,7 +79,8 @@ export class ProgramRank {
    */
   async begin(engine: EngineClient, gradient: Float32Array): Promise<void> {
     const trainer = this.#trainer!;
-    await requireSameModel(engine, trainer);
+    const { rank, spec } = this.#configuration;
+    await requireSameModels(engine, trainer.tensors, { rank, ranks: spec.world.ranks });
     const place = { memory: gradient.buffer, offset: gradient.byteOffset };
     await this.#opened.begin(trainer.length, place);
   }
@@ -148,27 +149,4 @@ export class ProgramRank {
       throw new Error('internal: no program was started');
     return this.#program;
   }
-}
-
-/** @throws GradwireError `PROGRAM_MODELS_DIFFER` */
-async function requireSameModel(
-  engine: EngineClient,
-  { tensors }: ProgramTrainer,
-): Promise<void> {
-  const named = tensors.map(({ name, shape }) => `${name} ${shape.join('×')}`);
-  const hash = createHash('sha256').update(named.join('\n')).digest();
-  const words = [0, 4, 8, 12].map((at) => hash.readUInt32LE(at));
-  const { values } = await engine.call('summarize', {
-    values: [...words, ...words],
-    operations: [
-      ...words.map(() => 'min' as const),
-      ...words.map(() => 'max' as const),
-    ],
-  });
-  if (words.every((_, i) => values[i] === values[words.length + i])) return;
-  throw failure('PROGRAM_MODELS_DIFFER', 'ranks have attached different models', {
-    next:
-      `This rank’s has ${named.length} parameters, from ${named[0]} to ${named.at(-1)!}. ` +
-      'Build the same model on every rank.',
-  });
 }

@@ -62,7 +62,7 @@ export const programsCodes = codeGroup({
     },
     PROGRAM_MODELS_DIFFER: {
       means: 'The ranks have attached different models.',
-      next: 'Build the same model on every rank.',
+      next: 'Attach the same models, in the same order, on every rank.',
     },
     PROGRAM_NOT_FOUND: {
       means: 'The program to start does not exist on that machine.',

@@ -235,7 +235,7 @@ describe('a program that fails', () => {
     ['leaves', 'PROGRAM_ENDED_EARLY', /in mid-run with exit code 0/, 1],
     ['uneven', 'PROGRAM_ENDED_EARLY', /program of rank 0 has ended/, 0],
     ['exits early', 'PROGRAM_FAILED', /exit code 3/, 0],
-    ['model', 'PROGRAM_MODELS_DIFFER', /different models/, undefined],
+    ['model', 'PROGRAM_MODELS_DIFFER', /rank 1 has attached other models/, 1],
     ['version', 'BRIDGE_VERSION', /version 99/, undefined],
     ['garbage', 'BRIDGE_INVALID', /from/, undefined],
     ['observe', 'PROGRAM_MODE', /only observed/, undefined],
