@@ -8,7 +8,7 @@ export const pytorchCodes = codeGroup({
   codes: {
     ALREADY_ATTACHED: {
       means: 'A model is attached already.',
-      next: 'Attach one model; wrap several in one module to train them together.',
+      next: 'Attach all models in one call: gw.attach([model_a, model_b], optimizer_a, optimizer_b).',
     },
     ALREADY_AVERAGED: {
       means: 'DDP averages these gradients in its backward pass.',
@@ -42,6 +42,11 @@ export const pytorchCodes = codeGroup({
     MODEL_EMPTY: {
       means: 'The model has no elements that are trained.',
       next: 'Set requires_grad.',
+    },
+    MODELS_APART: {
+      means:
+        'A backward pass has ended without gradients of one of the attached models. DDP would wait for ever.',
+      next: 'Call (loss_a + loss_b).backward(), or attach only one of the models and let DDP average the others.',
     },
     MODEL_UNSUPPORTED: {
       means: 'The model uses something that Gradwire cannot average.',

@@ -23,7 +23,7 @@ from .transfer import Transfer
 
 
 class Exchange:
-    """The gradients of one model, in the shared vector."""
+    """The gradients of what is attached, in the shared vector."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Exchange:
         self._end = ReadyEnd(layout)
         self._said = layout.length
         self._length = layout.length
-        self._given = 0
+        self._given: set[int] = set()
         self._arriving: list[list[int]] = []
         self._buckets: list[tuple[list[Any], list[Any]]] = []
         """Gradients that are being averaged, and their views of the vector."""
@@ -64,7 +64,14 @@ class Exchange:
     @property
     def is_open(self) -> bool:
         """Whether some of a gradient's buckets are there."""
-        return self._given > 0
+        return bool(self._given)
+
+    @property
+    def missing(self) -> list[int]:
+        """Parameters of which no bucket is there, where some of a gradient is."""
+        if not self.is_open:
+            return []
+        return [index for index in range(len(self._parameters)) if index not in self._given]
 
     def add(self, bucket: Any) -> tuple[Any, Averaged | None]:
         """Takes a bucket. Returns the future of its average; with the last one, the answer too."""
@@ -84,9 +91,9 @@ class Exchange:
         self._buckets.append((gradients, views))
         self._futures.append((future, bucket.buffer()))
         is_first = not self.is_open
-        self._given += len(indices)
+        self._given.update(indices)
         self._arriving.append(indices)
-        is_last = self._given == len(self._parameters)
+        is_last = len(self._given) == len(self._parameters)
         with torch.no_grad():
             if is_first:
                 self._scale.note(bucket.buffer().device)
@@ -142,5 +149,5 @@ class Exchange:
         self._buckets.clear()
         self._end.reset()
         self._said = self._length
-        self._given = 0
+        self._given.clear()
         return answer

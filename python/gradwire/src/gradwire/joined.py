@@ -15,18 +15,13 @@ from .checkpoint import chosen, restored, state_of
 from .errors import GradwireError, Stopped
 from .exchange import Exchange
 from .framing import invalid
-from .hooks import hook_communication, hook_model, hook_optimizers
+from .hooks import hook_optimizers
 from .layout import Layout
 from .left_out import LeftOut
 from .link import Link
 from .messages import Attached, Averaged, Go, Memory, Read, Saved, Write
-from .model import (
-    is_distributed,
-    plain_model,
-    plain_optimizer,
-    require_averaged,
-    trained_parameters,
-)
+from .model import plain_optimizer
+from .models import Models, at_end_of_backward
 from .scaling import Scale
 from .session import Session, Values, claim, current, learning_rate, set_current
 from .states import state_vectors
@@ -52,8 +47,7 @@ class JoinedProgram(Session):
         self._exchange: Exchange | None = None
         self._layout: Layout | None = None
         self._has_averaged = False
-        self._is_distributed = False
-        """Whether DDP calls for averages; otherwise the program does."""
+        self._models: Models | None = None
         self._optimizers: list[Any] = []
         self._left_out = LeftOut([])
         self._awaited: set[int] = set()
@@ -84,12 +78,11 @@ class JoinedProgram(Session):
             raise GradwireError(
                 "ALREADY_ATTACHED",
                 "a model is attached already",
-                "Attach one model; wrap several in one module to train them together",
+                "Attach all models in one call: "
+                "gw.attach([model_a, model_b], optimizer_a, optimizer_b)",
             )
-        module = plain_model(model)
-        require_averaged(module)
-        named = trained_parameters(module)
-        self._parameters = [parameter for _, parameter in named]
+        models = Models(model)
+        self._parameters = [parameter for _, parameter in models.parameters]
         self._left_out = LeftOut(self._parameters)
         self._optimizers = [plain_optimizer(optimizer) for optimizer in optimizers]
         if not self._optimizers:
@@ -98,13 +91,16 @@ class JoinedProgram(Session):
                 "attach was given no optimiser",
                 "Call gw.attach(model, optimizer)",
             )
-        self._open(named, Scale(scaler))
-        self._is_distributed = is_distributed(module)
-        if self._is_distributed:
-            hook_communication(module)
-        hook_model(module, self._parameters[0])
+        self._open(models.parameters, Scale(scaler))
+        self._models = models
+        models.hook()
         hook_optimizers(self._optimizers)
         self._begin()
+
+    @property
+    def _is_distributed(self) -> bool:
+        """Whether DDP calls for averages; otherwise the program does."""
+        return self._models is not None and self._models.is_distributed
 
     def allreduce(self, tensors: Any = None) -> None:
         named = named_tensors(self._parameters if tensors is None else tensors)
@@ -251,10 +247,18 @@ class JoinedProgram(Session):
 
     def add_bucket(self, bucket: Any) -> Any:
         """DDP's communication hook."""
-        future, answer = self._next().add(bucket)
+        exchange = self._next()
+        if self._models is not None and self._models.are_several and not exchange.is_open:
+            at_end_of_backward(self._require_all)
+        future, answer = exchange.add(bucket)
         if answer is not None:
             self._take(answer)
         return future
+
+    def _require_all(self) -> None:
+        """A backward pass has computed all: no attached model may be left out of it."""
+        if self._models is not None and self._exchange is not None:
+            self._models.require_all(self._exchange.missing)
 
     def forward_begins(self) -> None:
         """A forward pass of the model begins: the step before it has ended."""

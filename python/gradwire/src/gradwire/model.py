@@ -35,17 +35,17 @@ def is_distributed(module: Any) -> bool:
 def require_averaged(module: Any) -> None:
     """Raises GradwireError `MODEL_UNSUPPORTED` for what DDP does beside averaging dense buckets."""
     if getattr(module, "skip_all_reduce_unused_params", False):
-        raise _unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
+        raise unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
     if type(module).__name__ in _SHARDED or any(
         hasattr(one, "device_mesh") for one in module.parameters()
     ):
-        raise _unsupported(
+        raise unsupported(
             "a model whose parameters are divided among the ranks",
             "Use DistributedDataParallel, or observe the program: gradwire exec --observe",
         )
     for name, part in bare(module).named_modules():
         if isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and part.sparse:
-            raise _unsupported(
+            raise unsupported(
                 f"{name}, an embedding with sparse gradients",
                 "Set sparse=False: Gradwire compresses",
             )
@@ -72,16 +72,21 @@ def trained_parameters(module: Any) -> list[tuple[str, Any]]:
         )
     for name, parameter in named:
         if parameter.dtype not in _DTYPES:
-            raise _unsupported(
+            raise unsupported(
                 f"{name}, a parameter of {parameter.dtype}",
                 "Use float32, float16 or bfloat16",
             )
-        if parameter.device != named[0][1].device:
-            raise _unsupported(
-                f"{name}, a parameter on another device than {named[0][0]}",
-                "Keep the model on one device",
-            )
     return named
+
+
+def require_one_device(named: list[tuple[str, Any]]) -> None:
+    """Raises GradwireError `MODEL_UNSUPPORTED` unless all parameters are on one device."""
+    for name, parameter in named:
+        if parameter.device != named[0][1].device:
+            raise unsupported(
+                f"{name}, a parameter on another device than {named[0][0]}",
+                "Keep what is attached on one device",
+            )
 
 
 def plain_optimizer(optimizer: Any) -> Any:
@@ -98,5 +103,6 @@ def plain_optimizer(optimizer: Any) -> Any:
     return optimizer
 
 
-def _unsupported(what: str, next: str) -> GradwireError:
+def unsupported(what: str, next: str) -> GradwireError:
+    """The error for what Gradwire does not average."""
     return GradwireError("MODEL_UNSUPPORTED", f"Gradwire does not average {what}", next)

@@ -29,7 +29,8 @@ class Session:
         """Gives Gradwire the averaging of a model's gradients, and waits until all ranks have.
 
         `model` is a DistributedDataParallel that has not run yet, with no communication hook, or a
-        module whose gradients the program averages by `allreduce`;
+        module whose gradients the program averages by `allreduce`; or a list of such models, or a
+        dict of them by name, which all take part in each backward pass;
         `optimizers` are all that change its weights: their steps end an iteration;
         `scaler` is the GradScaler, if the program has one.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -18,13 +18,22 @@ def named(given: Any) -> list[tuple[str, Any]]:
         return [pair for pair in given.named_parameters() if pair[1].requires_grad]
     if torch.is_tensor(given):
         return [("tensor", given)]
+    if isinstance(given, Mapping):
+        given = list(given.values())
     if not isinstance(given, Iterable):
         raise _refused(f"a {type(given).__name__}")
-    tensors = list(given)
+    tensors = [part for one in given for part in _tensors_of(one)]
     for one in tensors:
         if not torch.is_tensor(one):
             raise _refused(f"a {type(one).__name__}")
     return [(str(index), one) for index, one in enumerate(tensors)]
+
+
+def _tensors_of(one: Any) -> list[Any]:
+    """A tensor, or those of a module among several."""
+    if not isinstance(one, torch.nn.Module):
+        return [one]
+    return [parameter for parameter in one.parameters() if parameter.requires_grad]
 
 
 def averaged_parts(tensors: Iterable[Any]) -> list[Any]:

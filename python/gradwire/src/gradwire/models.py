@@ -1,0 +1,107 @@
+"""The models that a program has attached: one, or several whose parameters lie in one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import torch
+
+from .errors import GradwireError
+from .hooks import hook_communication, hook_model
+from .model import (
+    is_distributed,
+    plain_model,
+    require_averaged,
+    require_one_device,
+    trained_parameters,
+    unsupported,
+)
+
+
+class Models:
+    """What is trained, with the name of each model before those of its parameters."""
+
+    def __init__(self, given: Any) -> None:
+        self._modules: list[Any] = []
+        self._spans: list[tuple[str, range]] = []
+        """The models' names, and the indices of their parameters."""
+        self.parameters: list[tuple[str, Any]] = []
+        for name, model in named_models(given):
+            self._add(name, plain_model(model))
+        require_one_device(self.parameters)
+        self.is_distributed = is_distributed(self._modules[0])
+        """Whether DDP calls for averages; otherwise the program does."""
+
+    def _add(self, name: str, module: Any) -> None:
+        if self._modules and is_distributed(module) is not is_distributed(self._modules[0]):
+            raise unsupported(
+                f"{name}, which is with DistributedDataParallel where another model is without, "
+                "or the other way round",
+                "Wrap all models in it, or none",
+            )
+        require_averaged(module)
+        known = {id(parameter) for _, parameter in self.parameters}
+        first = len(self.parameters)
+        for within, parameter in trained_parameters(module):
+            path = f"{name}.{within}" if name else within
+            if id(parameter) in known:
+                raise unsupported(
+                    f"{path}, a parameter that two of the models share",
+                    "Put both into one module, and attach that",
+                )
+            self.parameters.append((path, parameter))
+        self._modules.append(module)
+        self._spans.append((name, range(first, len(self.parameters))))
+
+    @property
+    def are_several(self) -> bool:
+        """Whether a backward pass may leave out some of them."""
+        return len(self._modules) > 1
+
+    def hook(self) -> None:
+        """Lets the session see their passes, and average their buckets."""
+        for module, (_, span) in zip(self._modules, self._spans):
+            if self.is_distributed:
+                hook_communication(module)
+            hook_model(module, self.parameters[span.start][1])
+
+    def require_all(self, missing: Iterable[int]) -> None:
+        """Raises GradwireError `MODELS_APART` for parameters that had no part in a backward pass.
+
+        DDP waits for its averages at the end of the pass, and would wait for ever.
+        """
+        without = set(missing)
+        absent = [name for name, span in self._spans if not without.isdisjoint(span)]
+        if not absent:
+            return
+        present = [name for name, _ in self._spans if name not in absent]
+        with_those = f" with gradients of {', '.join(present)}" if present else ""
+        raise GradwireError(
+            "MODELS_APART",
+            f"a backward pass has ended{with_those} without those of {', '.join(absent)}: "
+            "gradients of all attached models are averaged at once",
+            "Call (loss_a + loss_b).backward(), or attach only one of the models and let DDP "
+            "average the others",
+        )
+
+
+def named_models(given: Any) -> list[tuple[str, Any]]:
+    """Each of the models with its name: a number in a list, none if it is the only one."""
+    if not isinstance(given, (Mapping, list, tuple)):
+        return [("", given)]
+    pairs = given.items() if isinstance(given, Mapping) else enumerate(given)
+    named = [(str(name), model) for name, model in pairs]
+    if not named:
+        raise GradwireError(
+            "MODEL_EMPTY",
+            "attach was given no model",
+            "Call gw.attach([model_a, model_b], optimizer_a, optimizer_b)",
+        )
+    return named
+
+
+def at_end_of_backward(call: Any) -> None:
+    """Calls back when the backward pass in progress has computed all, before DDP waits."""
+    engine: Any = torch.autograd.Variable._execution_engine
+    engine.queue_callback(call)
