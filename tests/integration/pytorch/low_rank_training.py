@@ -1,4 +1,4 @@
-"""A training for tests, by PyTorch's PowerSGD hook or joined: it writes its weights after each step.
+"""A training by PyTorch's PowerSGD hook, or joined: it writes its weights after each step.
 
     low_rank_training.py OUT RANK START [--join]
 
