@@ -112,7 +112,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       openSteps: stepsOf(spec, {
         arena: new Arena(memory),
         onDevice: gradient,
-        inArena: undefined,
+        onHost: undefined,
       }),
       fences: connected.fences,
       notices: connected.notices,

@@ -83,6 +83,13 @@ export class ProgramTrainer implements Trainer {
     out.set(this.#program.values);
   }
 
+  async *readPieces(most: number): AsyncIterable<Float32Array> {
+    this.#states = await this.#program.read(WEIGHTS);
+    const { values } = this.#program;
+    for (let at = 0; at < values.length; at += most)
+      yield values.subarray(at, at + most);
+  }
+
   async writeWeights(weights: Float32Array): Promise<void> {
     this.#program.values.set(weights);
     await this.#program.write(WEIGHTS);

@@ -126,7 +126,9 @@ export class PlanExecution implements Disposable {
     this.#options = options;
     const { rank, size: world, places } = group;
     const network = knowledge.costBy(heedsTimes(plan.collective));
-    this.#exchanges = planBuckets(tensors, plan).map((bucket) => {
+    const buckets = planBuckets(tensors, plan);
+    site.prepare?.(buckets);
+    this.#exchanges = buckets.map((bucket) => {
       const { method, parameters } = bucket.policy;
       const carriage = carriageOf(method, parameters);
       return {
@@ -238,6 +240,8 @@ export class PlanExecution implements Disposable {
       // Lets sockets make progress between the compression of two buckets.
       if (index > 0) await new Promise(setImmediate);
       await readiness?.reached(exchange.bucket.runs[0]!.flat);
+      const before = this.#options.site.predecessor?.(index);
+      if (before !== undefined) await running[before];
       const exchanged = this.sums.timed(index, () =>
         this.#exchangeBucket(exchange, { iteration, isFinite, guard }),
       );

@@ -7,7 +7,13 @@ import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { factsOf, type MemoryFacts, type StepBytes } from '../training/memory-facts.ts';
 import type { LayerFacts } from '../training/model-facts.ts';
-import { memoryParts, requireArena, type MemoryPart } from './memory-estimate.ts';
+import {
+  hasWindows,
+  memoryParts,
+  requireArena,
+  type MemoryPart,
+} from './memory-estimate.ts';
+import { requireWindowSettings } from '../plan/window-settings.ts';
 
 export interface LaunchMemoryOptions {
   readonly spec: ExperimentSpec;
@@ -54,13 +60,17 @@ export class LaunchMemory {
 
   /** @throws GradwireError `MEMORY_TOO_SMALL`: what no arena can hold */
   requireArenas(): void {
-    const { backend } = this.#options.spec;
+    const { plans, spec } = this.#options;
+    const { backend } = spec;
     for (const [stage, facts] of this.#facts.entries()) {
       // On a GPU the gradient may be there, unless tables keep it here.
       const hasTables = facts.tensors.some(({ isTable }) => isTable);
       const onHost = backend === 'wasm' || backend === 'torch';
       const isHere = onHost || !mayHaveGpu() || hasTables;
-      if (isHere) requireArena(this.ofRank(stage), facts);
+      if (!isHere) continue;
+      const parts = this.ofRank(stage);
+      requireArena(parts, facts);
+      if (hasWindows(parts)) requireWindowSettings(spec, plans, facts.tensors);
     }
   }
 }

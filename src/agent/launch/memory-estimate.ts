@@ -4,12 +4,13 @@
  * warnings and `gradwire plan`. Intermediate results of the model depend on more than sizes, so only
  * `gradwire plan` has them, which traces a step; whatever is on a GPU is left out.
  */
-import { residualOf } from '../methods/method.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import { formatBytes, formatCount } from '../../shared/words/units.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
 import { planBuckets, type Bucket } from '../plan/buckets.ts';
+import { keptLength, payloadBytes, residualLength } from '../plan/exchange-bytes.ts';
+import { neededWindows, windowBytes } from '../plan/windows.ts';
 import type { MemoryFacts, MemoryTensor, StepBytes } from '../training/memory-facts.ts';
 
 export interface MemoryPart {
@@ -32,6 +33,9 @@ export interface MemorySetting {
 }
 
 const F32 = 4;
+
+/** The part that is there where gradient and residual lie outside of the arena. */
+const WINDOWS = 'windows';
 
 /**
  * A worker before it has any model: Node, its threads, jax-js and their compiled code. Measured
@@ -61,9 +65,19 @@ export function memoryParts(
   const buckets = plans.map((plan) => planBuckets(tensors, plan));
   const most = (of: (each: readonly Bucket[]) => number): number =>
     Math.max(0, ...buckets.map(of));
+  // Weights in the arena leave no room for windows.
+  const windows = isWeightless
+    ? neededWindows(tensors, plans, { arenaBytes: ARENA_BYTES, ranks })
+    : undefined;
+  const isInside = windows === undefined;
   const parts = [
-    { name: 'gradient', bytes: F32 * all, isInArena: true },
-    { name: 'residual', bytes: F32 * most(residualLength), isInArena: true },
+    { name: 'gradient', bytes: F32 * all, isInArena: isInside },
+    { name: 'residual', bytes: F32 * most(residualLength), isInArena: isInside },
+    {
+      name: WINDOWS,
+      bytes: Math.max(0, ...(windows ?? []).map(windowBytes)),
+      isInArena: true,
+    },
     { name: 'weights', bytes: F32 * whole, isInArena: stepsInArena },
     {
       name: 'optimiser',
@@ -95,45 +109,13 @@ export function memoryParts(
   return parts.filter(({ bytes }) => bytes > 0);
 }
 
+/** Whether the gradient lies outside of the arena. */
+export const hasWindows = (parts: readonly MemoryPart[]): boolean =>
+  parts.some(({ name }) => name === WINDOWS);
+
 const estimate = (name: string, bytes: number): MemoryPart => {
   return { name, bytes, isInArena: false };
 };
-
-/** A residual is as long as the gradient, whichever tensors need one. */
-const residualLength = (buckets: readonly Bucket[]): number =>
-  buckets.some(({ policy }) => residualOf(policy.method, policy.parameters) !== 'none')
-    ? buckets.reduce((sum, { length }) => sum + length, 0)
-    : 0;
-
-/** Elements of what methods keep beside the residual. */
-const keptLength = (buckets: readonly Bucket[]): number =>
-  buckets.reduce(
-    (sum, { length, policy }) => sum + (policy.method.keptVectors ?? 0) * length,
-    0,
-  );
-
-/**
- * Bytes that a rank sends in all buckets, and that it receives before they are added up. Gathered
- * payloads are those of all others; sparse streams may be as long together, but no longer than the
- * vector. Dense sums are made in place.
- */
-const payloadBytes = (buckets: readonly Bucket[], world: number): number =>
-  buckets.reduce((sum, { length, policy, tensors }) => {
-    const messages = policy.method.messages(policy.parameters, {
-      length,
-      tensors,
-      world,
-    });
-    return (
-      sum +
-      messages.reduce((bytes, message) => {
-        if (message.operation !== 'reduce') return bytes + world * message.bytes;
-        if (message.kind === 'dense') return bytes;
-        const others = Math.min((world - 1) * message.bytes, F32 * length);
-        return bytes + message.bytes + others;
-      }, 0)
-    );
-  }, 0);
 
 export const bytesIn = (parts: readonly MemoryPart[]): number =>
   parts.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -170,7 +152,7 @@ export function requireArena(
       place: because?.place ?? 'workload.model',
       next:
         because === undefined
-          ? 'Use a smaller model, or a method without a residual.'
+          ? 'Use a smaller model, smaller buckets, or a method without a residual.'
           : 'Correct that value, or number the features without gaps.',
     },
   );

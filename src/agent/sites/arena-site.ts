@@ -7,6 +7,7 @@ import { BucketCompressor, type GradientBucket } from '../methods/bucket-compres
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
+import { bucketMoves } from './arena-moves.ts';
 import { ArenaUndo } from './arena-undo.ts';
 import { BucketVector } from './bucket-vector.ts';
 import { rangeOf } from './flat-range.ts';
@@ -42,7 +43,6 @@ export class ArenaSite implements GradientSite {
     const at = (flat: Vector): BucketVector =>
       new BucketVector(arena, kernels, flat, bucket);
     const within = at(this.#options.gradient);
-    const gradient = within.vector;
     const isKept = residualOf(method, rest.parameters) !== 'none';
     const kept = isKept ? at(this.residual.keep()) : undefined;
     const work = new ArenaWork(arena, kernels);
@@ -50,27 +50,8 @@ export class ArenaSite implements GradientSite {
     return new BucketCompressor({
       method,
       context: { ...rest, bucket: bucket.index, length, tensors, work, residual },
-      gradient,
-      moves: {
-        begin: (seen) => {
-          within.load();
-          kept?.load();
-          if (seen) return undefined;
-          const index = kernels.firstNonFinite(gradient);
-          return index < 0 ? undefined : { index, value: arena.f32(gradient)[index]! };
-        },
-        ...(method.residual === 'gradient' && residual !== undefined
-          ? { wanted: () => sumSquares(arena.f32(gradient), arena.f32(residual)) }
-          : {}),
-        store: () => {
-          within.store();
-          kept?.store();
-        },
-        [Symbol.dispose]: () => {
-          within[Symbol.dispose]();
-          kept?.[Symbol.dispose]();
-        },
-      },
+      gradient: within.vector,
+      moves: bucketMoves(this.#options, method, within, kept),
     });
   }
 
@@ -99,16 +80,6 @@ export class ArenaSite implements GradientSite {
     this.residual[Symbol.dispose]();
     this.undo[Symbol.dispose]();
   }
-}
-
-/** ‖x + y‖² */
-function sumSquares(x: Float32Array, y: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < x.length; i++) {
-    const value = x[i]! + y[i]!;
-    sum += value * value;
-  }
-  return sum;
 }
 
 function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> {

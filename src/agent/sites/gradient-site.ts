@@ -1,6 +1,6 @@
 /**
  * The site where the flat gradient is stored and processed during an exchange: the arena, with the
- * CPU's kernels, or the GPU that the trainer computes on. An exchange plan opens its buckets at a
+ * CPU's kernels; memory outside of it, with windows in the arena; or the GPU that the trainer computes on. An exchange plan opens its buckets at a
  * site and handles only payloads, which are always in the arena.
  */
 import type { JsonObject } from '../../shared/checks/json.ts';
@@ -40,6 +40,10 @@ export interface GradientSite extends Disposable {
   readonly residual: Residual;
   /** Undefined where an exchange cannot be taken back: on a GPU. */
   readonly undo?: SiteUndo | undefined;
+  /** Prepares memory for a plan's buckets, before they are opened; the last plan's are closed. */
+  prepare?(buckets: readonly Bucket[]): void;
+  /** The bucket that must have ended before this one begins: both use the same memory. */
+  predecessor?(index: number): number | undefined;
   /** Opens a bucket for the life of a plan; the residual is kept for the next one. */
   open(setup: BucketSetup): GradientBucket;
   /**

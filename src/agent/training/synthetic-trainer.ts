@@ -187,6 +187,15 @@ export class SyntheticTrainer implements Trainer {
     return Promise.resolve();
   }
 
+  async *readPieces(most: number): AsyncIterable<Float32Array> {
+    const piece = new Float32Array(most);
+    for (let at = 0; at < this.length; at += most) {
+      piece.fill(0);
+      piece.set(this.#weights.subarray(at, at + most));
+      yield await Promise.resolve(piece.subarray(0, this.length - at));
+    }
+  }
+
   writeWeights(weights: Float32Array): Promise<void> {
     this.#weights.set(weights.subarray(0, this.#weights.length));
     return Promise.resolve();

@@ -119,6 +119,11 @@ export interface Trainer {
    * Their decay may have a velocity all the same. One restarts at 0 if this changes.
    */
   takePlainSteps(tensors: ReadonlySet<string>): void;
+  /**
+   * Reads weights one piece after another, of at most that many elements, where the trainer needs
+   * no copy of all.
+   */
+  readPieces?(most: number): AsyncIterable<Float32Array>;
   /** The learning rate at an iteration. */
   learningRate(iteration: number): number;
   /** Evaluates the current weights on this rank's share of the test set. */

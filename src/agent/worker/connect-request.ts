@@ -4,6 +4,7 @@ import { emulatedNetwork } from '../../shared/machines/emulated-network.ts';
 import type { PlanSwitch } from '../../shared/plan/exchange-plan.ts';
 import { isEncrypted, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { rankLimit } from '../../shared/spec/optimizer-spec.ts';
+import { SYNTHETIC } from '../../shared/spec/parallelism/kind.ts';
 import { exchangeFrom } from '../../shared/spec/parallelism/local-steps.ts';
 import { groupOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
@@ -48,6 +49,8 @@ export function connectRequest(
     secret,
     timeoutMs: spec.patienceSeconds * 1000,
     ownPages: hasOwnPages(spec),
+    // Other workloads have their weights in the arena.
+    mayUseWindows: isProgram(spec.workload) || spec.workload.model === SYNTHETIC,
     connectMs: hasOwnPages(spec) ? PROGRAM_CONNECT_MS : undefined,
     silenceMs: spec.timeoutSeconds * 1000,
     transport: spec.transport,

@@ -9,6 +9,7 @@ import type { Arena, Vector } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { EvaluationSums, StepResult, Trainer } from '../training/trainer.ts';
 import type { EngineClient } from './engine/engine-client.ts';
+import { weightPieces } from './weight-pieces.ts';
 import type { FiniteMeasures } from './finite-measures.ts';
 
 export interface ReplicasOptions {
@@ -36,9 +37,6 @@ export interface Evaluation extends Measures {
   /** Measures of the average of drifting replicas. */
   readonly averaged: Measures | undefined;
 }
-
-/** Elements. */
-const HASHED_AT_ONCE = 1 << 26;
 
 export class Replicas {
   readonly #options: ReplicasOptions;
@@ -194,13 +192,8 @@ export class Replicas {
    */
   async digest(): Promise<{ readonly weights: string; readonly consistent: boolean }> {
     const { trainer } = this.#options;
-    const weights = new Float32Array(trainer.length);
-    await trainer.readWeights(weights);
     const hash = createHash('sha256');
-    // The hash takes less than 2 GiB per call.
-    for (let at = 0; at < weights.length; at += HASHED_AT_ONCE) {
-      hash.update(weights.subarray(at, at + HASHED_AT_ONCE));
-    }
+    for await (const piece of weightPieces(trainer)) hash.update(piece);
     const digest = hash.digest();
     const words = Array.from({ length: digest.length / 4 }, (_, i) =>
       digest.readUInt32LE(4 * i),

@@ -16,7 +16,6 @@ import type {
   ToWorker,
   WrittenCheckpoint,
 } from '../../shared/protocol/worker.ts';
-import type { Notice } from '../../shared/records/notice.ts';
 import { optimizeEarly } from '../bundle/early-optimization.ts';
 import {
   checkpointFile,
@@ -31,7 +30,8 @@ import { mayHaveGpu } from '../training/create-trainer.ts';
 import type { Trainer } from '../training/trainer.ts';
 import type { ReportChannel } from '../world/report-channel.ts';
 import { CheckpointKeeper } from './checkpoint-keeper.ts';
-import { connectRequest, countedOrder, hasOwnPages } from './connect-request.ts';
+import { countedOrder, hasOwnPages } from './connect-request.ts';
+import { connectEngine } from './connected-engine.ts';
 import {
   EngineHere,
   EngineOnThread,
@@ -44,7 +44,12 @@ import { parameterArena } from './parameter-arena.ts';
 import { ProgramRank } from './program-rank.ts';
 import { RecordSender } from './record-sender.ts';
 import { connectStage } from './stage-connection.ts';
-import { exchangesOnHost, gradientsOnDevice, stepsOf } from './steps/open-steps.ts';
+import {
+  exchangesOnHost,
+  gradientsOnDevice,
+  READ_BACK,
+  stepsOf,
+} from './steps/open-steps.ts';
 import { isDue } from './steps/steps.ts';
 import { rankError } from './trainers/rank-error.ts';
 import { ThreadsBeside } from './trainers/threads-beside.ts';
@@ -52,14 +57,6 @@ import { trainerOptions, trainerThreadsOf } from './trainer-options.ts';
 import { TrainingLoop } from './training-loop.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
-
-const READ_BACK: Notice = {
-  level: 'info',
-  code: 'GRADIENTS_READ_BACK',
-  message:
-    'gradients are read back from the GPU and compressed on the CPU; this is so if the engine runs ' +
-    'in its own thread, if optimizer.fullGradientEvery is set, or if the model is split',
-};
 
 export interface SessionOptions {
   /** File of the engine thread's script. */
@@ -310,13 +307,15 @@ export class WorkerSession {
     if (gradientsOnDevice(spec, this.#engineIsInline)) {
       this.#gpuGradient = trainer.openGpuGradient();
     }
-    const { gradient, fences, notices } = await engine.call(
-      'connect',
-      connectRequest(configuration, { addresses, tensors: trainer.tensors, resume }),
+    const arena = new Arena(this.#memory);
+    const { gradient, onHost, fences, notices } = await connectEngine(
+      engine,
+      arena,
+      configuration,
+      { addresses, tensors: trainer.tensors, resume },
     );
     await this.#agreeOnBackend(trainer, engine);
-    const arena = new Arena(this.#memory);
-    await program?.begin(engine, arena.f32(gradient!));
+    await program?.begin(engine, onHost!);
     this.#connected = true;
     for (const order of this.#early) this.#order(order);
     this.#options.reports.send({
@@ -348,7 +347,7 @@ export class WorkerSession {
       openSteps: stepsOf(spec, {
         arena,
         onDevice,
-        inArena: gradient && arena.f32(gradient),
+        onHost,
         program: program?.steps,
         threads: await this.#beside?.attach(engine, arena.memory, trainer.length),
       }),

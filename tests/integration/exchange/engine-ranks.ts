@@ -5,6 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { ArenaSite } from '../../../src/agent/sites/arena-site.ts';
+import { WindowSite } from '../../../src/agent/sites/window-site.ts';
+import { outsideVector } from '../../../src/agent/memory/outside-memory.ts';
 import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
 import type { EngineState } from '../../../src/agent/exchange/engine-state.ts';
 import { ExchangeEngine } from '../../../src/agent/exchange/exchange-engine.ts';
@@ -19,7 +21,7 @@ import type { NetworkCost } from '../../../src/shared/cost-model/network-cost.ts
 import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
 
 const RANKS = 4;
-const TENSORS = [
+export const TENSORS: readonly FlatTensor[] = [
   { name: 'w1', shape: [30, 20], start: 0, length: 600 },
   { name: 'b1', shape: [20], start: 600, length: 20 },
   { name: 'w2', shape: [20, 10], start: 620, length: 200 },
@@ -31,6 +33,8 @@ export interface Rank {
   readonly engine: ExchangeEngine;
   readonly arena: Arena;
   readonly gradient: Vector;
+  /** Elements of the gradient, wherever it lies. */
+  readonly values: Float32Array;
 }
 
 const open: Transport[] = [];
@@ -47,6 +51,8 @@ export interface Situation {
   readonly places?: readonly number[];
   /** The largest norm of a rank's own gradient; default: any. */
   readonly clipNorm?: number;
+  /** Bytes of an arena with windows for a gradient outside of it; default: it lies in the arena. */
+  readonly windowsIn?: number | undefined;
   /** What each rank goes on with; default: it begins. */
   readonly resume?: readonly EngineState[];
 }
@@ -55,7 +61,7 @@ export async function connectRanks(
   exchange: Record<string, unknown>,
   switches: readonly PlanSwitch[] = [],
   world = RANKS,
-  { tensors = TENSORS, clipNorm, network, places, resume }: Situation = {},
+  { tensors = TENSORS, clipNorm, network, places, resume, windowsIn }: Situation = {},
 ): Promise<readonly Rank[]> {
   const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
   const secret = randomBytes(32);
@@ -80,13 +86,25 @@ export async function connectRanks(
       const { offset } = arena.allocateVector(length);
       const gradient = { offset, length };
       const kernels = loadWasmKernels(arena);
+      const common = { arena, kernels, clock };
+      const values =
+        windowsIn === undefined ? arena.f32(gradient) : outsideVector(length);
+      const site =
+        windowsIn === undefined
+          ? new ArenaSite({ ...common, gradient })
+          : new WindowSite({
+              ...common,
+              gradient: values,
+              ranks: world,
+              arenaBytes: windowsIn,
+            });
       const engine = new ExchangeEngine({
         arena,
         kernels,
         transport,
         clock,
         tensors,
-        site: new ArenaSite({ arena, kernels, clock, gradient }),
+        site,
         seed: 1,
         clipNorm,
         plan: resolvePlan(exchange),
@@ -95,7 +113,7 @@ export async function connectRanks(
         ...(network === undefined ? {} : { network }),
         resume: resume?.[rank],
       });
-      return { transport, engine, arena, gradient };
+      return { transport, engine, arena, gradient, values };
     }),
   );
 }
@@ -110,9 +128,8 @@ export async function step(
   iteration: number,
 ): Promise<Float32Array> {
   const averaged = await Promise.all(
-    ranks.map(async ({ engine, arena, gradient }, rank) => {
+    ranks.map(async ({ engine, values }, rank) => {
       await engine.fence(iteration);
-      const values = arena.f32(gradient);
       for (let i = 0; i < N; i++) values[i] = element(rank, iteration, i);
       await engine.exchange(iteration);
       return Float32Array.from(values);

@@ -41,7 +41,7 @@ export interface SyntheticWorkload {
   readonly length: number;
 }
 
-/** The most elements of a gradient, so that memory has room for a payload. */
+/** The most elements of a gradient: its vectors travel between threads by 32-bit lengths. */
 const MOST_ELEMENTS = 1_000_000_000;
 
 /** Settings that only apply to trained models. */
@@ -94,7 +94,7 @@ export function syntheticWorkload(workload: Workload): SyntheticWorkload {
   if (start > MOST_ELEMENTS) {
     throw inputError(
       'SYNTHETIC_INVALID',
-      `a gradient of ${start} elements exceeds the 4 GiB of memory that a rank has for it`,
+      `a gradient of ${start} elements is longer than the ${MOST_ELEMENTS} that ranks exchange`,
       { place: 'workload.synthetic', next: `Use at most ${MOST_ELEMENTS} elements.` },
     );
   }

@@ -7,16 +7,11 @@ import type { RankAddress } from '../../../shared/protocol/supervisor.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
 import { ExchangeEngine } from '../../exchange/exchange-engine.ts';
 import { obey } from '../../exchange/order-actions.ts';
-import type { Kernels } from '../../kernels/kernels.ts';
 import { startWasmKernels, type LoadedKernels } from '../../kernels/wasm/load.ts';
-import { Arena, type Vector } from '../../memory/arena.ts';
+import { Arena } from '../../memory/arena.ts';
 import { StageExchange } from '../../pipeline/stage-exchange.ts';
-import { PAGE_BYTES } from '../../memory/page-bytes.ts';
 import { PhaseClock } from '../../profile/phase-clock.ts';
-import { ArenaSite } from '../../sites/arena-site.ts';
-import { DeviceSite } from '../../sites/device-site.ts';
 import type { GpuGradient } from '../../sites/gpu-gradient.ts';
-import type { GradientSite } from '../../sites/gradient-site.ts';
 import { TUNNEL } from '../../transport/mesh-links.ts';
 import { MeshSeat } from '../../transport/mesh-seat.ts';
 import { connectMesh } from '../../transport/mesh.ts';
@@ -24,6 +19,7 @@ import { rankName } from '../../transport/rank-name.ts';
 import { chooseTransport } from '../../transport/transport-choice.ts';
 import type { Transport } from '../../transport/transport.ts';
 import type { EngineCall, EngineCalls, EngineOrder } from './engine-protocol.ts';
+import { offsetFor, openSite } from './open-site.ts';
 
 type Handlers = {
   readonly [C in EngineCall]: (
@@ -144,10 +140,15 @@ export class EngineHost {
         threads: Math.min(request.threads, MOST_KERNEL_THREADS),
         longest: length,
       });
-      const { site, gradient } = this.#openSite(
-        this.#kernels.kernels,
-        length,
-        request.ownPages === true,
+      const { gradient, outside, site } = openSite(
+        {
+          arena: this.#arena,
+          kernels: this.#kernels.kernels,
+          clock: this.#clock,
+          onGpu: this.#gpuGradient(),
+          length,
+        },
+        request,
       );
       this.#engine = new ExchangeEngine({
         arena: this.#arena,
@@ -173,7 +174,7 @@ export class EngineHost {
         const message = `using the tcp transport: ${fallback}`;
         notices.push({ level: 'warning', code: 'TRANSPORT_FALLBACK', message });
       }
-      return { gradient, fences, notices };
+      return { gradient, outside, fences, notices };
     },
     exchange: async ({ iteration, ...request }) => {
       const engine = this.#connected();
@@ -200,8 +201,8 @@ export class EngineHost {
     }),
     portable: () => this.#connected().portable(),
     adopt: (state) => Promise.resolve({ fits: this.#connected().adopt(state) }),
-    allocate: ({ length, ownPages = false }) => {
-      const offset = this.#offsetFor(length, ownPages);
+    allocate: ({ length, ownPages }) => {
+      const offset = offsetFor(this.#arena, length, ownPages);
       return Promise.resolve({ vector: { offset, length } });
     },
     average: async ({ vector, measures }) => ({
@@ -266,28 +267,6 @@ export class EngineHost {
     return this.#memory;
   }
 
-  /** The gradient's site, and its position if it is in the arena. */
-  #openSite(
-    kernels: Kernels,
-    length: number,
-    ownPages: boolean,
-  ): { readonly site: GradientSite; readonly gradient: Vector | undefined } {
-    const shared = { arena: this.#arena, kernels, clock: this.#clock };
-    const onGpu = this.#gpuGradient();
-    if (onGpu !== undefined) {
-      const site = new DeviceSite({ ...shared, gradient: onGpu });
-      return { site, gradient: undefined };
-    }
-    const gradient = { offset: this.#offsetFor(length, ownPages), length };
-    return { site: new ArenaSite({ ...shared, gradient }), gradient };
-  }
-
-  #offsetFor(length: number, ownPages: boolean): number {
-    return ownPages
-      ? pagesIn(this.#arena, 4 * length)
-      : this.#arena.allocateVector(length).offset;
-  }
-
   /** Makes stages pass activations by the new plan, after a fence. */
   #followPlan(): readonly Notice[] {
     const drops = this.#stage?.use(this.#connected().plan.activations) === true;
@@ -304,13 +283,6 @@ export class EngineHost {
     if (this.#engine === undefined) throw new Error('internal: engine not connected');
     return this.#engine;
   }
-}
-
-/** The offset of whole pages for these bytes, in which nothing else is allocated. */
-function pagesIn(arena: Arena, bytes: number): number {
-  const pages = Math.max(1, Math.ceil(bytes / PAGE_BYTES));
-  const { offset } = arena.allocate((pages + 1) * PAGE_BYTES);
-  return Math.ceil(offset / PAGE_BYTES) * PAGE_BYTES;
 }
 
 /** The notice about a peer that is not at its stated address. */

@@ -66,6 +66,10 @@ export interface EngineCalls {
       timeoutMs: number;
       /** Whether the gradient has pages of its own, which other memory can replace. */
       ownPages?: boolean | undefined;
+      /** Whether the gradient may lie outside of the arena, if that has no room; default: not. */
+      mayUseWindows?: boolean | undefined;
+      /** Bytes that the arena may have; default: as many as 32 bits address. */
+      arenaBytes?: number | undefined;
       /** Time to wait for the other ranks to connect; default: 30 s. */
       connectMs?: number | undefined;
       /** Time for which a rank may give no sign of life; default: 3 s. */
@@ -92,8 +96,10 @@ export interface EngineCalls {
       resume?: { iteration: number; state: EngineState } | undefined;
     };
     reply: {
-      /** The flat gradient's position in the arena, unless it is on a GPU. */
+      /** The flat gradient's position in the arena, unless it is on a GPU or outside. */
       gradient: Vector | undefined;
+      /** The flat gradient, where it is outside of the arena. */
+      outside: Float32Array<SharedArrayBuffer> | undefined;
       fences: readonly Fence[];
       notices: readonly Notice[];
     };

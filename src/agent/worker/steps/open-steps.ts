@@ -1,4 +1,5 @@
 /** Creates the steps for a spec's form of parallelism. */
+import type { Notice } from '../../../shared/records/notice.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import { asynchronousOf } from '../../../shared/spec/parallelism/asynchronous.ts';
 import { localStepsOf } from '../../../shared/spec/parallelism/local-steps.ts';
@@ -19,13 +20,22 @@ export interface GradientPlaces {
   /** Gradient on the GPU that computes it, if there is one and gradients are not read back. */
   readonly onDevice: GpuGradient | undefined;
   /** The engine's input vector; undefined if that is on the GPU. */
-  readonly inArena: Float32Array | undefined;
+  readonly onHost: Float32Array | undefined;
   /** The program that takes the steps; default: the trainer does. */
   readonly program?:
     Pick<ProgramStepsOptions, 'program' | 'programTrainer'> | undefined;
   /** Threads beside this one that compute gradients; default: none. */
   readonly threads?: readonly TrainerThread[] | undefined;
 }
+
+/** Told where a GPU computes gradients that are not exchanged there. */
+export const READ_BACK: Notice = {
+  level: 'info',
+  code: 'GRADIENTS_READ_BACK',
+  message:
+    'gradients are read back from the GPU and compressed on the CPU; this is so if the engine runs ' +
+    'in its own thread, if optimizer.fullGradientEvery is set, or if the model is split',
+};
 
 type Shared = Pick<ExperimentSpec, 'optimizer' | 'parallelism'>;
 
@@ -35,30 +45,29 @@ type Opened = (options: StepsOptions) => Steps;
 const OPENED: {
   readonly [K in ParallelismId]: (spec: Shared, places: GradientPlaces) => Opened;
 } = {
-  synchronous: ({ optimizer }, { arena, inArena, onDevice }) => {
+  synchronous: ({ optimizer }, { arena, onHost, onDevice }) => {
     const { fullGradientEvery: every } = optimizer;
     return (options) =>
       every === undefined
-        ? new SynchronousSteps({ ...options, gradient: onDevice ?? inArena! })
-        : new VarianceReducedSteps({ ...options, every, arena, gradient: inArena! });
+        ? new SynchronousSteps({ ...options, gradient: onDevice ?? onHost! })
+        : new VarianceReducedSteps({ ...options, every, arena, gradient: onHost! });
   },
-  'local-steps': (spec, { inArena, onDevice }) => {
+  'local-steps': (spec, { onHost, onDevice }) => {
     const settings = localStepsOf(spec)!;
-    const vectors = { gradient: onDevice ?? inArena!, moved: inArena! };
+    const vectors = { gradient: onDevice ?? onHost!, moved: onHost! };
     return (options) => new LocalSteps({ ...options, ...vectors, settings });
   },
-  asynchronous: (spec, { arena, inArena, threads }) => {
+  asynchronous: (spec, { arena, onHost, threads }) => {
     const served = asynchronousOf(spec)!;
-    const places = { arena, gradient: inArena!, threads };
+    const places = { arena, gradient: onHost!, threads };
     return (options) => new AsynchronousSteps({ ...options, ...places, served });
   },
 };
 
 export function stepsOf(spec: Shared, places: GradientPlaces): Opened {
-  const { inArena, program } = places;
+  const { onHost, program } = places;
   if (program !== undefined) {
-    return (options) =>
-      new ProgramSteps({ ...options, ...program, gradient: inArena! });
+    return (options) => new ProgramSteps({ ...options, ...program, gradient: onHost! });
   }
   return OPENED[spec.parallelism?.kind ?? 'synchronous'](spec, places);
 }
