@@ -5,6 +5,7 @@ import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
+import { ARENA_BYTES } from '../memory/arena.ts';
 import { factsOf, type MemoryFacts, type StepBytes } from '../training/memory-facts.ts';
 import type { LayerFacts } from '../training/model-facts.ts';
 import {
@@ -13,7 +14,7 @@ import {
   requireArena,
   type MemoryPart,
 } from './memory-estimate.ts';
-import { requireWindowSettings } from '../plan/window-settings.ts';
+import { requireWindowRoom, requireWindowSettings } from '../plan/window-settings.ts';
 
 export interface LaunchMemoryOptions {
   readonly spec: ExperimentSpec;
@@ -69,6 +70,10 @@ export class LaunchMemory {
       const isHere = onHost || !mayHaveGpu() || hasTables;
       if (!isHere) continue;
       const parts = this.ofRank(stage);
+      if (facts.isWeightless === true) {
+        const ranks = spec.world.ranks;
+        requireWindowRoom(facts.tensors, plans, { arenaBytes: ARENA_BYTES, ranks });
+      }
       requireArena(parts, facts);
       if (hasWindows(parts)) requireWindowSettings(spec, plans, facts.tensors);
     }

@@ -152,7 +152,7 @@ export function requireArena(
       place: because?.place ?? 'workload.model',
       next:
         because === undefined
-          ? 'Use a smaller model, smaller buckets, or a method without a residual.'
+          ? 'Use a smaller model, or a method without a residual.'
           : 'Correct that value, or number the features without gaps.',
     },
   );

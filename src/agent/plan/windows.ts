@@ -106,11 +106,14 @@ export function neededWindows(
   return layouts.length < all.length ? undefined : layouts;
 }
 
+/** Bytes of gradient and residual. */
+export const vectorBytes = (buckets: readonly Bucket[]): number =>
+  F32 *
+  (buckets.reduce((sum, { length }) => sum + length, 0) + residualLength(buckets));
+
 /** Bytes in an arena without windows. */
 const wholeBytes = (buckets: readonly Bucket[], ranks: number): number =>
-  F32 *
-    (buckets.reduce((sum, { length }) => sum + length, 0) +
-      residualLength(buckets) +
-      keptLength(buckets)) +
+  vectorBytes(buckets) +
+  F32 * keptLength(buckets) +
   payloadBytes(buckets, ranks) +
   halfBytes(buckets);

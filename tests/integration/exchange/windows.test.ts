@@ -3,9 +3,7 @@
  * lies in the arena, whatever the method: averages, residuals, steps that are skipped, and switches.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { planBuckets } from '../../../src/agent/plan/buckets.ts';
-import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
-import { DESK_LENGTH, windowsOf } from '../../../src/agent/plan/windows.ts';
+import { DESK_LENGTH } from '../../../src/agent/plan/windows.ts';
 import {
   connectRanks,
   element,
@@ -15,6 +13,7 @@ import {
   type Rank,
   type Situation,
 } from './engine-ranks.ts';
+import { leastArena } from './least-arena.ts';
 import { METHOD_CASES, type Exchange } from './method-cases.ts';
 
 afterEach(leave);
@@ -23,20 +22,6 @@ const RANKS = 2;
 const BAD = 3;
 const SWITCHED = 5;
 const LAST = 9;
-
-/** The fewest bytes of an arena with a window for each of the plans. */
-function leastArena(plans: readonly Exchange[], tensors = TENSORS): number {
-  const all = plans.map((plan) => planBuckets(tensors, resolvePlan(plan)));
-  const fits = (arenaBytes: number): boolean =>
-    all.every((each) => windowsOf(each, { arenaBytes, ranks: RANKS }) !== undefined);
-  let [low, high] = [0, 2 ** 32];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
-}
 
 async function exchange(
   ranks: readonly Rank[],
@@ -83,7 +68,7 @@ const inBuckets = (plan: Exchange): Exchange => ({ bucketBytes: 500, ...plan });
 describe('windows of one bucket each', () => {
   it.each(METHOD_CASES)('$exchange', async ({ exchange: plan }) => {
     const plans = [plan].map(inBuckets);
-    const windowsIn = leastArena(plans);
+    const windowsIn = leastArena(plans, { tensors: TENSORS, ranks: RANKS });
     expect(await train(plans, { windowsIn })).toEqual(await train(plans, {}));
   });
 
@@ -94,7 +79,7 @@ describe('windows of one bucket each', () => {
       // Its tensors are not adjacent: the one between them travels dense.
       { method: 'topk', ratio: 0.1, minElements: 100, bucketBytes: 4000 },
     ].map(inBuckets);
-    const windowsIn = leastArena(plans);
+    const windowsIn = leastArena(plans, { tensors: TENSORS, ranks: RANKS });
     expect(await train(plans, { windowsIn })).toEqual(await train(plans, {}));
   });
 
@@ -105,7 +90,7 @@ describe('windows of one bucket each', () => {
       ...{ start: i * length, length },
     }));
     const plans = [{ method: 'topk', ratio: 0.01 }, { method: 'none' }].map(inBuckets);
-    const windowsIn = leastArena(plans, tensors);
+    const windowsIn = leastArena(plans, { tensors, ranks: RANKS });
     expect(await train(plans, { tensors, windowsIn }, false)).toEqual(
       await train(plans, { tensors }, false),
     );

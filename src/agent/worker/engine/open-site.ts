@@ -3,6 +3,7 @@ import type { Kernels } from '../../kernels/kernels.ts';
 import { ARENA_BYTES, type Arena, type Vector } from '../../memory/arena.ts';
 import { outsideVector } from '../../memory/outside-memory.ts';
 import { PAGE_BYTES } from '../../memory/page-bytes.ts';
+import { requireWindowRoom } from '../../plan/window-settings.ts';
 import { neededWindows } from '../../plan/windows.ts';
 import type { PhaseClock } from '../../profile/phase-clock.ts';
 import { ArenaSite } from '../../sites/arena-site.ts';
@@ -30,6 +31,7 @@ export interface OpenedSite {
   readonly outside?: Float32Array<SharedArrayBuffer> | undefined;
 }
 
+/** @throws GradwireError `MEMORY_TOO_SMALL` */
 export function openSite(
   { length, onGpu, ...shared }: SiteSetting,
   request: EngineCalls['connect']['request'],
@@ -40,10 +42,9 @@ export function openSite(
   const { addresses, arenaBytes = ARENA_BYTES, group, ownPages, plan } = request;
   const plans = [plan, ...request.switches.map((one) => one.plan)];
   const setting = { arenaBytes, ranks: (group ?? addresses).length };
-  const needsWindows =
-    request.mayUseWindows === true &&
-    neededWindows(request.tensors, plans, setting) !== undefined;
-  if (needsWindows) {
+  const { mayUseWindows = false, tensors } = request;
+  if (mayUseWindows) requireWindowRoom(tensors, plans, setting);
+  if (mayUseWindows && neededWindows(tensors, plans, setting) !== undefined) {
     const outside = outsideVector(length);
     const site = new WindowSite({ ...shared, ...setting, gradient: outside });
     return { site, outside };
