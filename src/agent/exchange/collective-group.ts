@@ -126,6 +126,11 @@ export class CollectiveGroup {
     }
   }
 
+  /** Gives a stream's scratch back to the arena between two exchanges; what it keeps stays. */
+  clear(stream: number): void {
+    this.#communicators.get(stream)?.[Symbol.dispose]();
+  }
+
   /** Releases the collectives' state on a stream. */
   release(stream: number): void {
     const communicator = this.#communicators.get(stream);

@@ -245,8 +245,9 @@ export class PlanExecution implements Disposable {
       const exchanged = this.sums.timed(index, () =>
         this.#exchangeBucket(exchange, { iteration, isFinite, guard }),
       );
-      exchanged.catch(awaitedElsewhere);
-      running.push(exchanged);
+      const ended = exchanged.then((statistics) => this.#leave(index, statistics));
+      ended.catch(awaitedElsewhere);
+      running.push(ended);
     }
     const sums = await Promise.all(running);
     // If `take` received the payloads, nothing has been reduced.
@@ -274,6 +275,13 @@ export class PlanExecution implements Disposable {
       compressor[Symbol.dispose]();
       this.#options.group.release(bucketStream(bucket.index));
     }
+  }
+
+  /** Ends a bucket's exchange: where buckets share memory, the next one also needs its scratch. */
+  #leave(index: number, statistics: ExchangeStatistics): ExchangeStatistics {
+    const { group, site } = this.#options;
+    if (site.predecessor !== undefined) group.clear(bucketStream(index));
+    return statistics;
   }
 
   #guard(named: number, checked: RunOptions['checked']): NotFiniteGuard {

@@ -19,7 +19,7 @@ const F32 = 4;
 /** Part of an arena that may be planned: what collectives need meanwhile is estimated. */
 const PLANNED = 0.9;
 /** Part of an arena that gradient, residual and payloads may fill before there are windows. */
-const WITHOUT_WINDOWS = 0.75;
+const WITHOUT_WINDOWS = 0.8;
 /** Bytes of windows that let enough buckets travel at once; more would only cost memory. */
 const ENOUGH_BYTES = 2 ** 29;
 const MOST_WINDOWS = 64;
@@ -31,6 +31,8 @@ export interface Window {
   readonly length: number;
   /** Whether any of its buckets has a residual. */
   readonly hasResidual: boolean;
+  /** Bytes that collectives may need for its longest bucket: only while that is exchanged. */
+  readonly scratchBytes: number;
 }
 
 /** The windows of a plan: bucket i has window i mod their number. */
@@ -53,8 +55,20 @@ const layoutOf = (buckets: readonly Bucket[], count: number): WindowLayout =>
     return {
       length: own.reduce((most, { length }) => Math.max(most, length), 0),
       hasResidual: own.some(hasResidual),
+      scratchBytes: Math.max(...own.map((bucket) => scratchBytes(bucket))),
     };
   });
+
+/**
+ * Bytes that a collective may need for a bucket: for sparse sums a gathered vector, and one more once
+ * they fill in; for dense ones the parts of others.
+ */
+const scratchBytes = ({ length, policy }: Bucket): number =>
+  F32 * length * (policy.method.payload === 'dense' ? 1 : 2);
+
+/** Bytes in an arena of windows and of the work of collectives on their buckets. */
+const workBytes = (layout: WindowLayout): number =>
+  layout.reduce((sum, window) => sum + window.scratchBytes, bytesOf(layout));
 
 /**
  * Lays out as many windows as help, of those that fit; undefined if not even one fits.
@@ -67,17 +81,18 @@ export function windowsOf(
 ): WindowLayout | undefined {
   const beside =
     F32 * (keptLength(buckets) + 2 * DESK_LENGTH) +
+    kernelBytes(buckets) +
     payloadBytes(buckets, ranks) +
     halfBytes(buckets);
   const room = PLANNED * arenaBytes - beside;
   let count = Math.min(MOST_WINDOWS, buckets.length);
   for (; count > 2; count--) {
-    const bytes = bytesOf(layoutOf(buckets, count));
-    if (bytes <= Math.min(ENOUGH_BYTES, room)) return layoutOf(buckets, count);
+    const layout = layoutOf(buckets, count);
+    if (bytesOf(layout) <= ENOUGH_BYTES && workBytes(layout) <= room) return layout;
   }
   for (; count > 0; count--) {
     const layout = layoutOf(buckets, count);
-    if (bytesOf(layout) <= room) return layout;
+    if (workBytes(layout) <= room) return layout;
   }
   return undefined;
 }
@@ -111,9 +126,23 @@ export const vectorBytes = (buckets: readonly Bucket[]): number =>
   F32 *
   (buckets.reduce((sum, { length }) => sum + length, 0) + residualLength(buckets));
 
-/** Bytes in an arena without windows. */
+/** Bytes that the kernels keep for selections: as many as the longest selected bucket has. */
+const kernelBytes = (buckets: readonly Bucket[]): number =>
+  F32 *
+  buckets.reduce(
+    (most, { length, policy }) =>
+      policy.method.payload === 'sparse' ? Math.max(most, length) : most,
+    0,
+  );
+
+/** Bytes in an arena without windows, where each bucket keeps the memory of its collective. */
 const wholeBytes = (buckets: readonly Bucket[], ranks: number): number =>
   vectorBytes(buckets) +
+  buckets.reduce(
+    (sum, { length, policy }) =>
+      sum + (policy.method.payload === 'sparse' && ranks > 1 ? F32 * length : 0),
+    kernelBytes(buckets),
+  ) +
   F32 * keptLength(buckets) +
   payloadBytes(buckets, ranks) +
   halfBytes(buckets);

@@ -13,11 +13,11 @@ import { element } from './engine-ranks.ts';
 import { leastArena } from './least-arena.ts';
 
 const EACH = 600_000;
-const TENSORS = ['u', 'v', 'w'].map((name, i) => ({
+const TENSORS = ['t', 'u', 'v', 'w'].map((name, i) => ({
   ...{ name, shape: [EACH] },
   ...{ start: i * EACH, length: EACH },
 }));
-const LENGTH = 3 * EACH;
+const LENGTH = TENSORS.length * EACH;
 const ITERATIONS = 3;
 const PLAN = { method: 'topk', ratio: 0.01, bucketBytes: 4 * EACH };
 

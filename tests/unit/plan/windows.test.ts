@@ -29,10 +29,10 @@ const MEBI = 2 ** 20;
 describe('windows', () => {
   const lengths = [1, 5, 2, 3, 4].map((length) => length * MEBI);
   const buckets = planBuckets(tensorsOf(lengths), none);
-  /** The arena with this room for windows. */
+  /** The arena with this room for windows, and as much for what collectives need meanwhile. */
   const roomFor = (elements: number) => ({
     ranks,
-    arenaBytes: (4 * elements + DESK) / 0.9,
+    arenaBytes: (8 * elements + DESK) / 0.9,
   });
 
   test.each([
@@ -58,7 +58,9 @@ describe('windows', () => {
       ranks,
       arenaBytes: 2 ** 30,
     })!;
-    expect(layout).toEqual([{ length: MEBI, hasResidual: true }]);
+    expect(layout).toEqual([
+      { length: MEBI, hasResidual: true, scratchBytes: 8 * MEBI },
+    ]);
     expect(windowBytes(layout)).toBe(8 * MEBI + DESK);
   });
 
