@@ -26,7 +26,7 @@ const MOST_WINDOWS = 64;
 /** Elements that are worked on at once between exchanges. */
 export const DESK_LENGTH = 2 ** 20;
 
-export interface Window {
+interface Window {
   /** Elements of its longest bucket. */
   readonly length: number;
   /** Whether any of its buckets has a residual. */
