@@ -225,9 +225,14 @@ describe('a machine reached by SSH', () => {
 
   test('gets a copy of a program’s directory, and later only what has changed', async () => {
     const workdir = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
-    const script = path.join(import.meta.dirname, '../programs/scripted-program.ts');
+    const programs = path.join(import.meta.dirname, '../programs');
     mkdirSync(path.join(workdir, 'src/__pycache__'), { recursive: true });
-    copyFileSync(script, path.join(workdir, 'src/train.ts'));
+    for (const [from, to] of [
+      ['scripted-program.ts', 'train.ts'],
+      ['scripted-bridge.ts', 'scripted-bridge.ts'],
+    ] as const) {
+      copyFileSync(path.join(programs, from), path.join(workdir, 'src', to));
+    }
     writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
     writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
     symlinkSync('words.txt', path.join(workdir, 'link'));
@@ -245,10 +250,10 @@ describe('a machine reached by SSH', () => {
       expect(first).toContain(`in ${work}/trees/`);
       expect(first).toContain(': first words');
       expect(first).not.toContain('__pycache__');
-      expect(contents()).toHaveLength(2);
+      expect(contents()).toHaveLength(3);
       writeFileSync(path.join(workdir, 'words.txt'), 'other words\n');
       expect(await launch()).toContain(': other words');
-      expect(contents()).toHaveLength(3);
+      expect(contents()).toHaveLength(4);
       expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
       expect(await exec('/not/there')).toMatchObject({
         code: 2,
