@@ -18,9 +18,11 @@ import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { methods } from '../methods/registry.ts';
+import { ARENA_BYTES } from '../memory/arena.ts';
 import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { compresses } from '../plan/tensor-policy.ts';
+import { fitsWhole, windowsOf } from '../plan/windows.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { tensorLength } from '../training/models/model.ts';
 import { specFactsSchema } from '../training/inspect/inspections.ts';
@@ -115,10 +117,15 @@ export async function forecastWorlds(
   const local = localStepsOf(spec);
   const plans =
     exchanges === undefined
-      ? plansOf(plan).filter(
-          ({ method }) =>
-            local === undefined || methods.get(method)!.replacesMomentum === undefined,
-        )
+      ? plansOf(plan)
+          .filter(
+            ({ method }) =>
+              local === undefined ||
+              methods.get(method)!.replacesMomentum === undefined,
+          )
+          .filter(
+            (one, index) => index === 0 || hasRoom(planBuckets(tensors, one), spec),
+          )
       : [plan, ...exchanges.map((each) => resolvePlan(each, undefined, setting))];
   const rehearsed: RehearsedPlan[] = [];
   for (const candidate of plans) {
@@ -169,6 +176,12 @@ function scaled(
     start += length;
     return tensor;
   });
+}
+
+/** Whether an arena has room for these buckets, in windows or without. */
+function hasRoom(buckets: readonly Bucket[], { world }: ExperimentSpec): boolean {
+  const setting = { arenaBytes: ARENA_BYTES, ranks: world.ranks };
+  return fitsWhole(buckets, setting) || windowsOf(buckets, setting) !== undefined;
 }
 
 /**

@@ -3,7 +3,8 @@
  * bucket by bucket as in a run, without peers. What they send is ignored, because the
  * methods' definitions state it.
  *
- * Cost: a few exchanges; memory of gradient and residual, 4·n bytes each.
+ * Cost: a few exchanges; memory of gradient and residual, 4·n bytes each. Of a gradient that no arena
+ * has room for, the first buckets stand for all, in proportion to their elements.
  */
 import { ASSUMED_DEVIATION } from '../methods/expected-messages.ts';
 import type { Combined } from '../memory/payload.ts';
@@ -16,7 +17,8 @@ import {
 import { ArenaSite } from '../sites/arena-site.ts';
 import type { Bucket } from '../plan/buckets.ts';
 import { timedExchange } from '../sites/timed-exchange.ts';
-import { Arena, type Vector } from '../memory/arena.ts';
+import { fitsWhole } from '../plan/windows.ts';
+import { Arena, ARENA_BYTES, type Vector } from '../memory/arena.ts';
 import { CounterRandom } from '../kernels/random.ts';
 import { loadWasmKernels } from '../kernels/wasm/load.ts';
 import { PhaseClock } from '../profile/phase-clock.ts';
@@ -38,9 +40,36 @@ const NOISE = 262_139;
 /** The offset between rounds, so that a residual does not meet the same gradient. */
 const STRIDE = 65_537;
 
+/** Elements of the buckets that stand for a gradient too large for an arena. */
+const PART = 100_000_000;
+
 /** Rehearses the buckets of all tensors of a model. */
-export async function rehearse(buckets: readonly Bucket[]): Promise<Rehearsal> {
-  const length = buckets.reduce((sum, bucket) => sum + bucket.length, 0);
+export async function rehearse(all: readonly Bucket[]): Promise<Rehearsal> {
+  if (fitsWhole(all, { arenaBytes: ARENA_BYTES, ranks: 1 })) return rehearseAll(all);
+  const buckets = firstOf(all);
+  const share = lengthOf(all) / lengthOf(buckets);
+  const { compress, decompress } = await rehearseAll(buckets);
+  return { compress: share * compress, decompress: share * decompress };
+}
+
+const lengthOf = (buckets: readonly Bucket[]): number =>
+  buckets.reduce((sum, bucket) => sum + bucket.length, 0);
+
+/** The first buckets, side by side; at least one. */
+function firstOf(buckets: readonly Bucket[]): readonly Bucket[] {
+  const first: Bucket[] = [];
+  let flat = 0;
+  for (const bucket of buckets) {
+    const { length } = bucket;
+    if (first.length > 0 && flat + length > PART) break;
+    first.push({ ...bucket, runs: [{ flat, start: 0, length }] });
+    flat += length;
+  }
+  return first;
+}
+
+async function rehearseAll(buckets: readonly Bucket[]): Promise<Rehearsal> {
+  const length = lengthOf(buckets);
   const arena = new Arena();
   const kernels = loadWasmKernels(arena);
   const clock = new PhaseClock();

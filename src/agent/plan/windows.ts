@@ -112,14 +112,19 @@ export function neededWindows(
   setting: ArenaSetting,
 ): readonly WindowLayout[] | undefined {
   const all = plans.map((plan) => planBuckets(tensors, plan));
-  const needed = Math.max(...all.map((buckets) => wholeBytes(buckets, setting.ranks)));
-  if (needed <= WITHOUT_WINDOWS * setting.arenaBytes) return undefined;
+  if (all.every((buckets) => fitsWhole(buckets, setting))) return undefined;
   const layouts = all.flatMap((buckets) => {
     const layout = windowsOf(buckets, setting);
     return layout === undefined ? [] : [layout];
   });
   return layouts.length < all.length ? undefined : layouts;
 }
+
+/** Whether these buckets fit an arena with all that they need, so that none needs a window. */
+export const fitsWhole = (
+  buckets: readonly Bucket[],
+  { arenaBytes, ranks }: ArenaSetting,
+): boolean => wholeBytes(buckets, ranks) <= WITHOUT_WINDOWS * arenaBytes;
 
 /** Bytes of gradient and residual. */
 export const vectorBytes = (buckets: readonly Bucket[]): number =>

@@ -195,3 +195,20 @@ describe('the forecast of a step', () => {
 });
 
 const NO_TIME = { compress: 0, decompress: 0 };
+
+test(
+  'of a gradient that no arena has room for, the first buckets are rehearsed',
+  {
+    tags: 'soak',
+  },
+  async () => {
+    const length = 50_000_000;
+    const tensors = Array.from({ length: 24 }, (_, i) => ({
+      ...{ name: `w${i}`, shape: [length] },
+      ...{ start: i * length, length },
+    }));
+    const buckets = planBuckets(tensors, resolvePlan({ method: 'topk' }));
+    const { compress, decompress } = await rehearse(buckets);
+    expect(Math.min(compress, decompress)).toBeGreaterThan(0);
+  },
+);
