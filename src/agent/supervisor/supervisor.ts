@@ -6,6 +6,7 @@
  * Before it looks at any run it takes the home's lock (`home-lock.ts`): that nobody listens
  * on the socket does not mean that nobody owns the runs.
  */
+import { stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -78,6 +79,10 @@ const server: Server = createServer((socket) => {
     leaveIfIdle(IDLE_MS);
   });
 });
+// The first call of this kind starts Node's threads for files, all of them. Where no thread may be
+// started, Node aborts: now nothing is lost by that, with runs in progress they would be.
+await stat('/');
+
 const control = new ControlSocket(server, values.socket);
 const lock = await takeHome();
 const watch = new HomeWatch(home);

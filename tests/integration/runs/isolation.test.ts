@@ -130,6 +130,23 @@ describe('a run that the system gives too little', () => {
 
   const soak = { tags: 'soak' };
   const missing = existsSync(PIDS) ? '' : `, but there is no ${PIDS}`;
+  /** Node starts its threads for files when the first is read, and aborts where it may not. */
+  it.skipIf(missing !== '')(
+    `no further thread before its first run: the supervisor says so${missing}`,
+    async () => {
+      await using node = await SupervisorNode.start();
+      const [supervisor] = node.home.supervisors();
+      const { starve } = LACKS.find(({ name }) => name === 'processes')!;
+      const undo = starve(supervisor!.pid, node);
+      try {
+        expect(await failureOf(node)).toBe('PROCESS_LIMIT');
+        expect(isAlive(supervisor!)).toBe(true);
+      } finally {
+        undo();
+      }
+    },
+  );
+
   describe.skipIf(missing !== '')(`once it runs${missing}`, soak, () => {
     it.each(LACKS)('too little: $name', async ({ starve, codes }) => {
       await using node = await SupervisorNode.start();
