@@ -145,7 +145,8 @@ export const rooms = {
     'shared/words',
   ],
 
-  // Files that survive a power cut: for every program on Node, not for a page.
+  // Files that survive a power cut, and processes as files name them: for every program on Node, not
+  // for a page.
   disk: [SHARED],
 
   // A run as a file, in a page as on the command line: knows neither store nor page.
@@ -436,7 +437,7 @@ export const rooms = {
     'disk',
     SHARED,
   ],
-  'agent/supervisor/home': [SHARED],
+  'agent/supervisor/home': ['disk', SHARED],
   'agent/supervisor/journal': ['disk', SHARED],
   'agent/supervisor/measuring': ['agent/bundle', 'agent/probe', 'agent/world', SHARED],
   'agent/supervisor/ranks': [
@@ -507,7 +508,7 @@ export const rooms = {
   'main/store/blocks': [SHARED],
   'main/store/levels': ['main/store/blocks', SHARED],
   'main/store': [
-    'main/home/process-life.ts',
+    'main/home/process-name.ts',
     'main/store/blocks',
     'main/store/levels',
     'main/store/migrations',

@@ -1,5 +1,6 @@
 /** `gradwire sweep`: one spec with several values and seeds, as a queue of runs. */
 import { InvalidArgumentError, type Command } from 'commander';
+import { ownName } from '../../main/home/process-name.ts';
 import { checkedSweep } from '../../main/sweeps/checked-sweep.ts';
 import { storeSweep } from '../../main/sweeps/new-sweep.ts';
 import { loadSweep, type SweepChanges } from '../../main/spec/sweep-source.ts';
@@ -93,7 +94,7 @@ async function sweep(source: string, flags: SweepFlags): Promise<void> {
           );
           return 0;
         }
-        const { id } = storeSweep(store, checked, atOnce, process.pid);
+        const { id } = storeSweep(store, checked, atOnce, ownName());
         return await followToResults(workspace, id, flags);
       }),
     connectOptions(flags),

@@ -9,6 +9,7 @@ import { failure } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { SweepDetail } from '../../shared/sweep/sweep-status.ts';
+import { ownName } from '../../main/home/process-name.ts';
 import { stopSweep } from '../../main/sweeps/stop-sweep.ts';
 import { SweepRunner, type SweepEnd } from '../../main/sweeps/sweep-runner.ts';
 import { reportError } from '../text/report-error.ts';
@@ -26,7 +27,7 @@ export async function followSweep(
   { json }: { readonly json: boolean },
 ): Promise<number> {
   const { coordinator, events, store } = workspace;
-  let isDriver = store.sweeps.claim(sweep, process.pid);
+  let isDriver = store.sweeps.claim(sweep, ownName());
   const interruption: Interruption = new Interruption(
     {
       get mode() {
@@ -127,7 +128,7 @@ async function watchOrDrive(
     const { counts, state } = update();
     if (state === 'finished') return state;
     if (state === 'stopped' && counts.running === 0) return state;
-    if (state === 'waiting' && sweeps.claim(sweep, process.pid)) {
+    if (state === 'waiting' && sweeps.claim(sweep, ownName())) {
       takeOver();
       return await runner.drive();
     }

@@ -15,6 +15,7 @@ import {
 } from '../../shared/spec/experiment-spec.ts';
 import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import { ownName } from '../home/process-name.ts';
 import type { SweepPlace } from '../store/run-store.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relaunched } from './relaunched.ts';
@@ -78,7 +79,7 @@ export class RunLaunches {
       spec,
       switches,
       createdAt: Date.now(),
-      launcher: process.pid,
+      launcher: ownName(),
       sweep,
     });
     this.#parts.news.changed(summary);

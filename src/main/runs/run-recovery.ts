@@ -15,11 +15,14 @@ import { hasEnded } from '../../shared/records/run-state.ts';
 import { withinList } from '../cluster/list-patience.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { isRefusal } from '../cluster/reconnection.ts';
-import { isAlive } from '../home/process-life.ts';
+import { lifeOf } from '../home/process-name.ts';
 import type { UnendedRun } from '../store/run-list.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
 import { relayMissed } from './other-nodes.ts';
+
+/** Time for a process that cannot be seen from here to hand its run to a supervisor. */
+const UNSEEN_LAUNCH_MS = 10 * 60_000;
 
 export class RunRecovery {
   readonly #parts: CoordinatorParts;
@@ -350,7 +353,15 @@ export class RunRecovery {
   }
 }
 
-/** Whether this or another process is about to start it. */
-export function isBeingLaunched({ starting, launcher }: UnendedRun): boolean {
-  return starting && launcher !== undefined && isAlive(launcher);
+/**
+ * Whether this or another process is about to start it. One on another host or in another
+ * container is believed for a while.
+ */
+export function isBeingLaunched(run: UnendedRun): boolean {
+  const { createdAt, launcher, starting } = run;
+  if (!starting || launcher === undefined) return false;
+  const life = lifeOf(launcher);
+  return life === 'unknown'
+    ? Date.now() - createdAt < UNSEEN_LAUNCH_MS
+    : life === 'alive';
 }

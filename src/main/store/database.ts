@@ -47,6 +47,7 @@ import { sweepsMigration } from './migrations/018-sweeps.ts';
 import { alertsAndSettingsMigration } from './migrations/019-alerts-and-settings.ts';
 import { bucketSumsMigration } from './migrations/020-bucket-sums.ts';
 import { utilisationMigration } from './migrations/021-utilisation.ts';
+import { processNamesMigration } from './migrations/022-process-names.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -72,6 +73,7 @@ const migrations: readonly string[] = [
   alertsAndSettingsMigration,
   bucketSumsMigration,
   utilisationMigration,
+  processNamesMigration,
 ];
 
 export const DATABASE_VERSION = migrations.length;

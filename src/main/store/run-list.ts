@@ -25,7 +25,8 @@ export interface UnendedRun {
   /** The nodes with ranks of it, the leading one first. */
   readonly nodes: readonly string[];
   readonly starting: boolean;
-  readonly launcher: number | undefined;
+  readonly launcher: string | undefined;
+  readonly createdAt: number;
 }
 
 export class RunList {
@@ -75,6 +76,7 @@ export class RunList {
         nodes: nodesOf(storedSpec(row)),
         starting: row.state === 'starting',
         launcher: row.launcher ?? undefined,
+        createdAt: row.created_at,
       })),
     );
   }

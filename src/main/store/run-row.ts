@@ -23,7 +23,7 @@ export interface RunRow {
   /** The switches requested at launch, SwitchRequest[] as JSON. */
   readonly switches: string;
   /** The process that launched it, while the run is starting. */
-  readonly launcher: number | null;
+  readonly launcher: string | null;
   readonly state: RunState;
   readonly created_at: number;
   readonly ended_at: number | null;

@@ -49,7 +49,7 @@ import { UtilisationReads } from './utilisation-reads.ts';
 
 /** A place in the queue of a sweep, and the process that drives it. */
 export interface SweepPlace extends Pick<QueuedRun, 'number' | 'sweep'> {
-  readonly driver: number;
+  readonly driver: string;
 }
 
 export interface NewRun {
@@ -58,7 +58,7 @@ export interface NewRun {
   readonly switches: readonly SwitchRequest[];
   readonly createdAt: number;
   /** The process that will start it; absent if a supervisor already runs it. */
-  readonly launcher?: number | undefined;
+  readonly launcher?: string | undefined;
   /** The run of a sweep that it is. */
   readonly sweep?: SweepPlace | undefined;
 }

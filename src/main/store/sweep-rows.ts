@@ -10,7 +10,7 @@ import {
   type SweepState,
   type SweepSummary,
 } from '../../shared/sweep/sweep-status.ts';
-import { isAlive } from '../home/process-life.ts';
+import { lifeOf } from '../home/process-name.ts';
 import { hasEnded, type RunState } from '../../shared/records/run-state.ts';
 import { jsonOrNothing } from './stored-json.ts';
 
@@ -25,7 +25,7 @@ export interface SweepRow {
   /** ErrorData as JSON. */
   readonly error: string | null;
   /** The process that works through the queue. */
-  readonly driver: number | null;
+  readonly driver: string | null;
   /** The time at which the driver last said that it goes on. */
   readonly driven_at: number | null;
   readonly created_at: number;
@@ -54,8 +54,8 @@ export interface PointRow {
 }
 
 /**
- * Time after which a process that has said nothing does not drive a sweep any more, even if there
- * is one with its number.
+ * Time after which a process that has said nothing does not drive a sweep any more, even if it
+ * cannot be seen from here.
  */
 const SILENT_MS = 60_000;
 
@@ -63,7 +63,8 @@ const SILENT_MS = 60_000;
 export const isDriven = (
   { driven_at, driver }: Pick<SweepRow, 'driven_at' | 'driver'>,
   now: number,
-): boolean => driver !== null && now - (driven_at ?? 0) < SILENT_MS && isAlive(driver);
+): boolean =>
+  driver !== null && now - (driven_at ?? 0) < SILENT_MS && lifeOf(driver) !== 'dead';
 
 export function runStateOf({ run_state, state, ...row }: SweepRunRow): SweepRunState {
   if (state === 'queued' || state === 'dropped' || state === 'failed') return state;

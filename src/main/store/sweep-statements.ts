@@ -60,17 +60,17 @@ export function prepareSweepStatements(database: Database.Database) {
       JOIN runs ON runs.number = sweep_runs.run
       WHERE sweeps.id = ? AND sweep_runs.state IN ('launched', 'interrupted')
         AND runs.state IN ('starting', 'running') ORDER BY runs.number`),
-    drive: database.prepare<[{ number: number; driver: number; now: number }]>(
+    drive: database.prepare<[{ number: number; driver: string; now: number }]>(
       'UPDATE sweeps SET driver = @driver, driven_at = @now WHERE number = @number',
     ),
-    beat: database.prepare<[{ id: string; driver: number; now: number }]>(
+    beat: database.prepare<[{ id: string; driver: string; now: number }]>(
       'UPDATE sweeps SET driven_at = @now WHERE id = @id AND driver = @driver',
     ),
-    release: database.prepare<[string, number]>(
+    release: database.prepare<[string, string]>(
       'UPDATE sweeps SET driver = NULL WHERE id = ? AND driver = ?',
     ),
     launched: database.prepare<
-      [{ sweep: number; entry: number; run: number; driver: number }]
+      [{ sweep: number; entry: number; run: number; driver: string }]
     >(`
       UPDATE sweep_runs SET state = 'launched', run = @run, error = NULL
       WHERE sweep = @sweep AND entry = @entry AND state = 'queued'

@@ -34,7 +34,7 @@ export interface NewSweep extends Omit<ExpandedSweep, 'points'> {
   readonly atOnce: number;
   readonly createdAt: number;
   /** The process that drives it from the beginning; default: none. */
-  readonly driver?: number | undefined;
+  readonly driver?: string | undefined;
 }
 
 /** The next run of a queue. */
@@ -131,7 +131,7 @@ export class SweepTable {
    * Makes a process the driver, unless another one is. What that one left half done, it puts back
    * into the queue.
    */
-  claim(id: string, driver: number): boolean {
+  claim(id: string, driver: string): boolean {
     return this.#database.write(() => {
       const row = this.#row(id);
       const now = Date.now();
@@ -143,14 +143,14 @@ export class SweepTable {
   }
 
   /** Says that the driver goes on. @returns whether it is still the driver */
-  drives(id: string, driver: number): boolean {
+  drives(id: string, driver: string): boolean {
     return this.#database.write(
       () => this.#statements.beat.run({ id, driver, now: Date.now() }).changes > 0,
     );
   }
 
   /** The driver leaves it. */
-  release(id: string, driver: number): void {
+  release(id: string, driver: string): void {
     this.#database.write(() => {
       if (this.#statements.release.run(id, driver).changes > 0)
         this.#touch(this.#row(id));
@@ -191,7 +191,7 @@ export class SweepTable {
   launched(
     { number, sweep }: Pick<QueuedRun, 'number' | 'sweep'>,
     run: number,
-    driver: number,
+    driver: string,
   ): void {
     const row = this.#row(sweep);
     const { changes } = this.#statements.launched.run({

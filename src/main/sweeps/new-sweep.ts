@@ -9,6 +9,6 @@ export const storeSweep = (
   { sweeps }: Pick<RunStore, 'sweeps'>,
   sweep: ExpandedSweep,
   atOnce: number,
-  driver?: number,
+  driver?: string,
 ): SweepSummary =>
   sweeps.create({ ...sweep, id: newRunId(), atOnce, createdAt: Date.now(), driver });

@@ -15,6 +15,7 @@ import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { runName } from '../../shared/sweep/sweep-names.ts';
+import { ownName } from '../home/process-name.ts';
 import type { RunCoordinator } from '../runs/coordinator.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { QueuedRun } from '../store/sweep-table.ts';
@@ -76,12 +77,12 @@ export class SweepRunner {
    */
   async drive(): Promise<SweepEnd> {
     const { store, sweep } = this.#options;
-    if (!store.sweeps.claim(sweep, process.pid)) return 'left';
+    if (!store.sweeps.claim(sweep, ownName())) return 'left';
     this.#beatAt = performance.now();
     try {
       return await this.#work();
     } finally {
-      store.sweeps.release(sweep, process.pid);
+      store.sweeps.release(sweep, ownName());
     }
   }
 
@@ -91,7 +92,7 @@ export class SweepRunner {
     for (;;) {
       if (this.#leaving.signal.aborted) return 'left';
       if (performance.now() - this.#beatAt > BEAT_MS) {
-        if (!store.sweeps.drives(sweep, process.pid)) return 'left';
+        if (!store.sweeps.drives(sweep, ownName())) return 'left';
         this.#beatAt = performance.now();
       }
       const { atOnce, state } = store.sweeps.summary(sweep);
@@ -133,7 +134,7 @@ export class SweepRunner {
         seed: queued.seed,
       });
       const { number } = queued;
-      const place = { sweep, number, driver: process.pid };
+      const place = { sweep, number, driver: ownName() };
       run = await coordinator.launches.create(spec, [], place);
     } catch (thrown) {
       const error = toErrorData(thrown);

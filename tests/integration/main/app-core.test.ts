@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
+import { ownName } from '../../../src/main/home/process-name.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
@@ -216,7 +217,7 @@ test('a run is found although its launcher writes nothing once it has begun', as
     spec: launched,
     switches: [],
     createdAt: 1,
-    launcher: process.pid,
+    launcher: ownName(),
   });
   await asked.promise;
   expect((await core.api.run('r')).state).toBe('starting');
@@ -243,7 +244,7 @@ test('a run whose launcher ended before it began has failed', async () => {
     spec: parseExperimentSpec(spec),
     switches: [],
     createdAt: 1,
-    launcher: ended.pid,
+    launcher: String(ended.pid),
   });
   expect(await lost).toMatchObject({ state: 'failed', error: { code: 'RUN_LOST' } });
   store.close();

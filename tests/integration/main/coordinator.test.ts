@@ -8,6 +8,7 @@ import { localNode } from '../../../src/main/cluster/local-node.ts';
 import type { NodeAccess } from '../../../src/main/cluster/node-access.ts';
 import { connectSupervisor } from '../../../src/main/cluster/supervisor-process.ts';
 import { openHome, resolveHome, type Home } from '../../../src/main/home/home.ts';
+import { ownName } from '../../../src/main/home/process-name.ts';
 import { RunCoordinator } from '../../../src/main/runs/coordinator.ts';
 import { foundRuns } from '../../../src/main/runs/found-runs.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
@@ -90,7 +91,7 @@ function supervised(id: string, overrides: Partial<RunStatus> = {}): RunStatus {
   };
 }
 
-function createRun(id: string, launcher?: number): void {
+function createRun(id: string, launcher?: string): void {
   store.create({ id, spec, switches: [], createdAt: 1, launcher });
 }
 
@@ -255,7 +256,7 @@ describe('following a run', () => {
 describe('following a run that the supervisor does not have', () => {
   test('leaves it be while another process is about to start it', async () => {
     await play({ runs: [] });
-    createRun('r', process.pid);
+    createRun('r', ownName());
     await expect(coordinator.following.follow('r')).rejects.toMatchObject({
       code: 'RUN_STARTING',
     });
@@ -350,7 +351,7 @@ describe('recovery', () => {
 
   test('a run that a living process is about to start is not lost', async () => {
     await play({ runs: [] });
-    createRun('starting', process.pid);
+    createRun('starting', ownName());
     await coordinator.recover();
     expect(store.summary('starting').state).toBe('starting');
   });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { effort } from '../../harness/effort.ts';
-import { ownHolder } from '../../../src/agent/supervisor/home/lock-holder.ts';
+import { ownHolder } from '../../../src/disk/lock-holder.ts';
 
 const script = path.join(import.meta.dirname, 'lock-taker.ts');
 const TAKERS = 5;

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { failure } from '../../../src/shared/errors/errors.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import { ownName } from '../../../src/main/home/process-name.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 
 let home: TemporaryStore;
@@ -13,7 +14,9 @@ afterEach(() => {
 });
 
 const spec = parseExperimentSpec({ workload: { model: 'fnn3', dataset: 'digits' } });
-const ME = process.pid;
+const ME = ownName();
+/** A process that has ended. */
+const GONE = String(2 ** 30);
 
 function create(id: string, seeds: readonly number[] = [1, 2]): void {
   home.store.sweeps.create({
@@ -106,7 +109,7 @@ it('joins a run with its place once, and only for its driver', () => {
   expect(sweeps.live('a')).toEqual(['one']);
   for (const place of [
     { sweep: 'a', number: 1, driver: ME },
-    { sweep: 'a', number: 2, driver: ME + 1 },
+    { sweep: 'a', number: 2, driver: GONE },
   ]) {
     expect(() => {
       home.store.create({ id: 'two', spec, switches: [], createdAt: 0, sweep: place });
@@ -119,11 +122,11 @@ it('joins a run with its place once, and only for its driver', () => {
 it('has one driver, who may be followed by another once it is gone', () => {
   create('a');
   const { sweeps } = home.store;
-  expect(sweeps.claim('a', 1)).toBe(false);
+  expect(sweeps.claim('a', GONE)).toBe(false);
   expect(sweeps.summary('a').state).toBe('running');
   sweeps.release('a', ME);
   expect(sweeps.waiting()).toEqual(['a']);
-  expect(sweeps.claim('a', 1)).toBe(true);
+  expect(sweeps.claim('a', GONE)).toBe(true);
   expect(sweeps.drives('a', ME)).toBe(false);
 });
 

@@ -28,7 +28,7 @@ import {
   parseHolder,
   type HolderFate,
   type LockHolder,
-} from './lock-holder.ts';
+} from '../../../disk/lock-holder.ts';
 
 const LOCK_FILE = 'supervisor.lock';
 const AFTER = `${LOCK_FILE}.after-`;

@@ -7,7 +7,7 @@ import {
   thisMachine,
   type LockHolder,
   type Machine,
-} from '../../../src/agent/supervisor/home/lock-holder.ts';
+} from '../../../src/disk/lock-holder.ts';
 
 const here: Machine = { host: 'login1', machine: 'm1', boot: 'b1', namespaces: 'n1' };
 const own = ownHolder('0'.repeat(32));
