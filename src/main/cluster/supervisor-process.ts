@@ -8,6 +8,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { systemLimit } from '../../shared/errors/system-limit.ts';
 import { toldError } from '../../shared/protocol/sent-error.ts';
 import type { Home } from '../home/home.ts';
 import { agentBundle } from '../home/installation.ts';
@@ -24,7 +25,7 @@ const LOG_TAIL_LINES = 5;
 
 /**
  * A connection to the supervisor on the home's socket, if one listens there.
- * @throws GradwireError `PROTOCOL_MISMATCH`, `SUPERVISOR_TIMEOUT`, `SUPERVISOR_UNREACHABLE`
+ * @throws GradwireError `OPEN_FILES_LIMIT`, `PROTOCOL_MISMATCH`, `SUPERVISOR_TIMEOUT`, `SUPERVISOR_UNREACHABLE`
  */
 export async function connectSupervisor(
   home: Home,
@@ -102,11 +103,14 @@ function dial(path: string): Promise<Socket | undefined> {
       // No socket, or one left by a dead supervisor.
       if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined);
       else {
+        const limit = systemLimit(cause);
         reject(
-          failure('SUPERVISOR_UNREACHABLE', `cannot connect: ${cause.message}`, {
-            place: path,
-            next: 'Check that you may read and write the home directory.',
-          }),
+          limit === undefined
+            ? failure('SUPERVISOR_UNREACHABLE', `cannot connect: ${cause.message}`, {
+                place: path,
+                next: 'Check that you may read and write the home directory.',
+              })
+            : new GradwireError({ ...limit, place: path }),
         );
       }
     });

@@ -128,6 +128,17 @@ describe('a run that the system gives too little', () => {
     },
   ];
 
+  it('no descriptor for the command itself: it names the limit', async () => {
+    await using home = new GradwireHome();
+    const command = home.startQuickstart(['iterations=1', 'world.ranks=1'], {
+      shell: 'ulimit -n 24',
+    });
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toContain('OPEN_FILES_LIMIT');
+    expect(stderr).not.toContain('SUPERVISOR_UNREACHABLE');
+  });
+
   const soak = { tags: 'soak' };
   const missing = existsSync(PIDS) ? '' : `, but there is no ${PIDS}`;
   /** Node starts its threads for files when the first is read, and aborts where it may not. */
