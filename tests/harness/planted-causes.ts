@@ -12,7 +12,7 @@ import type { RunEvent, RunRecord } from '../../src/shared/records/record-kinds.
 import { succeeded, type GradwireHome } from './gradwire.ts';
 import { ofType } from './records.ts';
 
-/** What runs: the quickstart, or a program of one's own. */
+/** A run of the quickstart, or of a program of one's own. */
 interface PlantedRun {
   readonly settings: readonly string[];
   /** A program in place of the quickstart's model, with its arguments. */
@@ -25,7 +25,7 @@ export interface PlantedCause extends PlantedRun {
   readonly onlyWith?: readonly number[];
   /** Whether the verdict names what was planted. */
   readonly isNamed: (verdict: Verdict) => boolean;
-  /** What the verdict promises for the remedy, and the same run with the remedy. */
+  /** The same run with the remedy, and the promise of the verdict for it. */
   readonly remedy?: PlantedRun & {
     readonly promised: (verdict: Verdict) => Gain | undefined;
   };

@@ -76,7 +76,8 @@ test.each(casesWith([2]).filter(({ remedy }) => remedy !== undefined))(
 describe('over two machines', () => {
   const [here, box] = NODES;
   const between = (bandwidth: string, latency: string): Record<string, unknown> => ({
-    ...{ bandwidth: '100 Gbit/s', latency: '50 µs' },
+    bandwidth: '100 Gbit/s',
+    latency: '50 µs',
     pairs: [{ between: [here, box], bandwidth, latency }],
   });
   const causes = [

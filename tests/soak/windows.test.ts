@@ -12,23 +12,29 @@ const MILLION = 1_000_000;
 const EACH = 25 * MILLION;
 const ITERATIONS = 3;
 
-/** What a run has told at its end: its ranks agree. */
+/** The end of a run whose ranks agree. */
 async function finished(command: RunningCommand): Promise<void> {
   succeeded(await command.finished);
   expect(await command.record('done')).toMatchObject({
-    ...{ reason: 'completed', iterations: ITERATIONS, consistent: true },
+    reason: 'completed',
+    iterations: ITERATIONS,
+    consistent: true,
   });
 }
 
 const synthetic = (millions: number, exchange: object) => ({
   workload: {
-    ...{ model: 'synthetic-gradient', dataset: 'none', batchPerRank: 1 },
+    model: 'synthetic-gradient',
+    dataset: 'none',
+    batchPerRank: 1,
     synthetic: {
       computeMs: 1,
       layers: Array<number>((millions * MILLION) / EACH).fill(EACH),
     },
   },
-  ...{ world: { ranks: 2 }, iterations: ITERATIONS, exchange },
+  world: { ranks: 2 },
+  iterations: ITERATIONS,
+  exchange,
 });
 
 test.skipIf(freemem() < 12e9).each([

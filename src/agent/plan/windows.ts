@@ -48,7 +48,7 @@ const bytesOf = (layout: WindowLayout): number =>
 export const windowBytes = (layout: WindowLayout): number =>
   bytesOf(layout) + 2 * F32 * DESK_LENGTH;
 
-/** The layout of so many windows. */
+/** The layout of this number of windows. */
 const layoutOf = (buckets: readonly Bucket[], count: number): WindowLayout =>
   Array.from({ length: count }, (_, window) => {
     const own = buckets.filter(({ index }) => index % count === window);

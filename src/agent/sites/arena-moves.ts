@@ -1,8 +1,14 @@
-/** Steps before and after a compressor of the arena has its bucket, wherever the gradient lies. */
+/** Buckets for compressors of the arena, wherever the gradient lies. */
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
-import type { Moves } from '../methods/bucket-compressor.ts';
-import type { MethodDefinition } from '../methods/method.ts';
+import {
+  BucketCompressor,
+  type GradientBucket,
+  type Moves,
+} from '../methods/bucket-compressor.ts';
+import { residualOf, type MethodDefinition } from '../methods/method.ts';
+import { ArenaWork } from '../work/arena/arena-work.ts';
+import type { BucketSetup } from './gradient-site.ts';
 
 /** A bucket's elements of a flat vector, in the arena during an exchange. */
 export interface MovedVector extends Partial<Disposable> {
@@ -13,9 +19,36 @@ export interface MovedVector extends Partial<Disposable> {
   store(): void;
 }
 
+interface CompressorMemory {
+  readonly arena: Arena;
+  readonly kernels: Kernels;
+}
+
+/**
+ * Opens a bucket with its compressor.
+ * @param keep the bucket's residual; called if the method keeps one
+ */
+export function openBucket(
+  memory: CompressorMemory,
+  { bucket, method, ...rest }: BucketSetup,
+  within: MovedVector,
+  keep: () => MovedVector,
+): GradientBucket {
+  const { index, length, tensors } = bucket;
+  const kept = residualOf(method, rest.parameters) === 'none' ? undefined : keep();
+  const work = new ArenaWork(memory.arena, memory.kernels);
+  const residual = kept?.vector;
+  return new BucketCompressor({
+    method,
+    context: { ...rest, bucket: index, length, tensors, work, residual },
+    gradient: within.vector,
+    moves: bucketMoves(memory, method, within, kept),
+  });
+}
+
 /** @param kept the bucket's residual, if the method keeps one */
-export function bucketMoves(
-  { arena, kernels }: { readonly arena: Arena; readonly kernels: Kernels },
+function bucketMoves(
+  { arena, kernels }: CompressorMemory,
   method: Pick<MethodDefinition, 'residual'>,
   within: MovedVector,
   kept: MovedVector | undefined,

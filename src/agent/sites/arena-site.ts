@@ -2,12 +2,11 @@
  * The gradient in the arena, compressed by the CPU's kernels. All work is done when a
  * call returns.
  */
-import { residualOf } from '../methods/method.ts';
-import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
-import { bucketMoves } from './arena-moves.ts';
+import { openBucket } from './arena-moves.ts';
 import { ArenaUndo } from './arena-undo.ts';
 import { BucketVector } from './bucket-vector.ts';
 import { rangeOf } from './flat-range.ts';
@@ -37,22 +36,13 @@ export class ArenaSite implements GradientSite {
     this.undo = new ArenaUndo(options, this.residual);
   }
 
-  open({ bucket, method, ...rest }: BucketSetup): GradientBucket {
-    const { arena, kernels } = this.#options;
-    const { length, tensors } = bucket;
+  open(setup: BucketSetup): GradientBucket {
+    const { arena, gradient, kernels } = this.#options;
     const at = (flat: Vector): BucketVector =>
-      new BucketVector(arena, kernels, flat, bucket);
-    const within = at(this.#options.gradient);
-    const isKept = residualOf(method, rest.parameters) !== 'none';
-    const kept = isKept ? at(this.residual.keep()) : undefined;
-    const work = new ArenaWork(arena, kernels);
-    const residual = kept?.vector;
-    return new BucketCompressor({
-      method,
-      context: { ...rest, bucket: bucket.index, length, tensors, work, residual },
-      gradient: within.vector,
-      moves: bucketMoves(this.#options, method, within, kept),
-    });
+      new BucketVector(arena, kernels, flat, setup.bucket);
+    return openBucket(this.#options, setup, at(gradient), () =>
+      at(this.residual.keep()),
+    );
   }
 
   clip(norm: number): Answer<number> {

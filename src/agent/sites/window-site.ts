@@ -9,13 +9,11 @@ import { normOf } from '../kernels/fixed-point.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Region, Vector } from '../memory/arena.ts';
 import { outsideVector } from '../memory/outside-memory.ts';
-import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
-import { residualOf } from '../methods/method.ts';
+import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import { largestOf, type Bucket } from '../plan/buckets.ts';
 import { windowsOf, type WindowLayout } from '../plan/windows.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
-import { ArenaWork } from '../work/arena/arena-work.ts';
-import { bucketMoves } from './arena-moves.ts';
+import { openBucket } from './arena-moves.ts';
 import type { BucketSetup, GradientSite } from './gradient-site.ts';
 import { ResidualMemory, type VectorMemory } from './residual-memory.ts';
 import { WindowDesk } from './window-desk.ts';
@@ -67,23 +65,15 @@ export class WindowSite implements GradientSite {
     return before < 0 ? undefined : before;
   }
 
-  open({ bucket, method, ...rest }: BucketSetup): GradientBucket {
-    const { arena, kernels } = this.#options;
-    const { length, tensors } = bucket;
+  open(setup: BucketSetup): GradientBucket {
+    const { arena, gradient } = this.#options;
+    const { bucket } = setup;
     const window = this.#windows[bucket.index % this.#windows.length]!;
-    const at = (flat: Float32Array, region: Region): WindowVector =>
-      new WindowVector(arena, region.offset, flat, bucket);
-    const within = at(this.#options.gradient, window.gradient);
-    const isKept = residualOf(method, rest.parameters) !== 'none';
-    const kept = isKept ? at(this.residual.keep(), window.residual!) : undefined;
-    const work = new ArenaWork(arena, kernels);
-    const residual = kept?.vector;
-    return new BucketCompressor({
-      method,
-      context: { ...rest, bucket: bucket.index, length, tensors, work, residual },
-      gradient: within.vector,
-      moves: bucketMoves(this.#options, method, within, kept),
-    });
+    const at = (flat: Float32Array, { offset }: Region): WindowVector =>
+      new WindowVector(arena, offset, flat, bucket);
+    return openBucket(this.#options, setup, at(gradient, window.gradient), () =>
+      at(this.residual.keep(), window.residual!),
+    );
   }
 
   /** The norm is that of `fixedSums` of each piece, whose squares are added up in f64. */

@@ -14,8 +14,10 @@ import { leastArena } from './least-arena.ts';
 
 const EACH = 600_000;
 const TENSORS = ['t', 'u', 'v', 'w'].map((name, i) => ({
-  ...{ name, shape: [EACH] },
-  ...{ start: i * EACH, length: EACH },
+  name,
+  shape: [EACH],
+  start: i * EACH,
+  length: EACH,
 }));
 const LENGTH = TENSORS.length * EACH;
 const ITERATIONS = 3;

@@ -86,8 +86,10 @@ describe('windows of one bucket each', () => {
   it('work on vectors longer than the desk piece by piece', async () => {
     const length = DESK_LENGTH / 2 + 12_345;
     const tensors = ['u', 'v', 'w'].map((name, i) => ({
-      ...{ name, shape: [length] },
-      ...{ start: i * length, length },
+      name,
+      shape: [length],
+      start: i * length,
+      length,
     }));
     const plans = [{ method: 'topk', ratio: 0.01 }, { method: 'none' }].map(inBuckets);
     const windowsIn = leastArena(plans, { tensors, ranks: RANKS });

@@ -204,8 +204,10 @@ test(
   async () => {
     const length = 50_000_000;
     const tensors = Array.from({ length: 24 }, (_, i) => ({
-      ...{ name: `w${i}`, shape: [length] },
-      ...{ start: i * length, length },
+      name: `w${i}`,
+      shape: [length],
+      start: i * length,
+      length,
     }));
     const buckets = planBuckets(tensors, resolvePlan({ method: 'topk' }));
     const { compress, decompress } = await rehearse(buckets);

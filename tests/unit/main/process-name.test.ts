@@ -1,4 +1,4 @@
-/** What is known of a process by its name in the history. */
+/** Processes, known by their names in the history. */
 import { expect, test } from 'vitest';
 import { ownHolder } from '../../../src/disk/lock-holder.ts';
 import {
