@@ -45,8 +45,8 @@ export function drawStackedBars(
   for (const phase of PHASES) {
     if (!isShown(phase)) continue;
     context.fillStyle = palette.fills[phase];
-    for (const [index, bin] of bins.entries()) {
-      const time = meanOf(bin, phase) ?? 0;
+    for (let index = 0; index < bins.length; index++) {
+      const time = meanOf(bins[index]!, phase) ?? 0;
       if (time <= 0) continue;
       const height = time * places[index]!.perMillisecond;
       fill(index, tops[index]!, height);
@@ -62,8 +62,8 @@ export function drawStackedBars(
   for (const { at, index } of edges) fill(index, at, 1);
   if (!isShown('overlapped')) return;
   context.fillStyle = palette.hatch;
-  for (const [index, bin] of bins.entries()) {
-    const time = meanOf(bin, 'overlapped') ?? 0;
+  for (let index = 0; index < bins.length; index++) {
+    const time = meanOf(bins[index]!, 'overlapped') ?? 0;
     if (time > 0) fill(index, overlaps[index]!, time * places[index]!.perMillisecond);
   }
 }

@@ -29,16 +29,21 @@ export function clearCells(cells: Float64Array, at: number, bins = 1): void {
   }
 }
 
-/** Adds a row of `writeRow`. Allocates nothing. */
-export function addRow(cells: Float64Array, at: number, row: Float64Array): void {
+/** Adds a row of `writeRow`, which begins at `from`. Allocates nothing. */
+export function addRow(
+  cells: Float64Array,
+  at: number,
+  rows: Float64Array,
+  from = 0,
+): void {
   for (let column = 0; column < FIELD_COUNT; column++) {
-    const value = row[column]!;
+    const value = rows[from + column]!;
     if (Number.isNaN(value)) continue;
     cells[at + column]! += value;
     cells[at + COUNTS + column]! += 1;
   }
   for (let band = 0; band < BANDS; band++) {
-    const value = row[BANDED_COLUMNS[band]!]!;
+    const value = rows[from + BANDED_COLUMNS[band]!]!;
     if (value < cells[at + MINIMA + band]!) cells[at + MINIMA + band] = value;
     if (value > cells[at + MAXIMA + band]!) cells[at + MAXIMA + band] = value;
   }

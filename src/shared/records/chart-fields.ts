@@ -35,13 +35,15 @@ const ofBytes = ({
   bytes,
 }: IterationRecord): Readonly<Partial<Record<string, number | undefined>>> => bytes;
 
-/** Write a record into `row`, FIELD_COUNT long. Allocates nothing. */
-export function writeRow(record: IterationRecord, row: Float64Array): void {
-  for (let i = 0; i < PHASES.length; i++) row[i] = record.phases[PHASES[i]!] ?? NaN;
+/** Writes a record as a row, FIELD_COUNT long, which begins at `at`. */
+export function writeRow(record: IterationRecord, rows: Float64Array, at = 0): void {
+  for (let i = 0; i < PHASES.length; i++) {
+    rows[at + i] = record.phases[PHASES[i]!] ?? NaN;
+  }
   const fields = record as Readonly<Partial<Record<string, unknown>>>;
   const bytes = ofBytes(record);
   for (let i = 0; i < CHARTED.length; i++) {
     const name = CHARTED[i]!;
-    row[PHASES.length + i] = (fields[name] as number | undefined) ?? bytes[name] ?? NaN;
+    rows[at + PHASES.length + i] = (fields[name] as number | undefined) ?? bytes[name] ?? NaN;
   }
 }

@@ -19,7 +19,11 @@ export type AddOutcome = 'added' | 'duplicate' | 'too-old';
 export class RecentIterations {
   readonly ranks: number;
   readonly capacity: number;
-  readonly #rows: Float64Array;
+  /**
+   * Rows of `placeOf`. No views of them are handed out: charts read a hundred thousand rows a
+   * second, and to collect as many views would block the page.
+   */
+  readonly rows: Float64Array;
   readonly #iterations: Float64Array;
   readonly #seen: Uint8Array;
   /** Total time that other ranks spent waiting for this rank, by slot and rank. */
@@ -29,7 +33,7 @@ export class RecentIterations {
   constructor(ranks: number, capacity = 4096) {
     this.ranks = ranks;
     this.capacity = capacity;
-    this.#rows = new Float64Array(capacity * ranks * FIELD_COUNT);
+    this.rows = new Float64Array(capacity * ranks * FIELD_COUNT);
     this.#iterations = new Float64Array(capacity).fill(-1);
     this.#seen = new Uint8Array(capacity * ranks);
     this.#awaited = new Float64Array(capacity * ranks);
@@ -69,7 +73,7 @@ export class RecentIterations {
     const cell = slot * this.ranks + rank;
     if (this.#seen[cell] === 1) return 'duplicate';
     this.#seen[cell] = 1;
-    writeRow(record, this.#rows.subarray(cell * FIELD_COUNT, (cell + 1) * FIELD_COUNT));
+    writeRow(record, this.rows, cell * FIELD_COUNT);
     if (record.waitedFor !== undefined) {
       for (const key in record.waitedFor) {
         const awaited = Number(key);
@@ -99,16 +103,14 @@ export class RecentIterations {
 
   /** One number of one rank; NaN if it was not observed or is no longer held. */
   value(iteration: number, rank: number, field: Field): number {
-    if (!this.has(iteration, rank)) return NaN;
-    const cell = (iteration % this.capacity) * this.ranks + rank;
-    return this.#rows[cell * FIELD_COUNT + COLUMN[field]]!;
+    const place = this.placeOf(iteration, rank);
+    return place < 0 ? NaN : this.rows[place + COLUMN[field]]!;
   }
 
-  /** A rank's whole row, a view that later records overwrite; undefined if not held. */
-  row(iteration: number, rank: number): Float64Array | undefined {
-    if (!this.has(iteration, rank)) return undefined;
-    const cell = (iteration % this.capacity) * this.ranks + rank;
-    return this.#rows.subarray(cell * FIELD_COUNT, (cell + 1) * FIELD_COUNT);
+  /** The place in `rows` at which a rank's row begins; −1: not held. */
+  placeOf(iteration: number, rank: number): number {
+    if (!this.has(iteration, rank)) return -1;
+    return ((iteration % this.capacity) * this.ranks + rank) * FIELD_COUNT;
   }
 
   /** The mean over the ranks that reported this iteration; NaN if none did. */

@@ -57,7 +57,7 @@ export function stepSeries(
   from: number,
   to: number,
 ): StepSeries {
-  const { ranks } = recent;
+  const { ranks, rows } = recent;
   const names = Object.keys(STEP_PARTS) as readonly PlainPart[];
   const empty = (): Record<PlainPart, number[]> =>
     Object.fromEntries(
@@ -77,20 +77,20 @@ export function stepSeries(
     let latest = 0;
     for (const name of names) parts[name].push(0);
     for (let rank = 0; rank < ranks; rank++) {
-      const row = recent.row(iteration, rank)!;
-      wall += row[COLUMN.wall]! / ranks;
-      const own = sumOf(row, EXCHANGE_PHASES);
+      const row = recent.placeOf(iteration, rank);
+      wall += rows[row + COLUMN.wall]! / ranks;
+      const own = sumOf(rows, row, EXCHANGE_PHASES);
       communication += own / ranks;
       if (own < least) [least, latest] = [own, rank];
       for (const name of names) {
         const list = parts[name];
-        list[list.length - 1]! += sumOf(row, STEP_PARTS[name]) / ranks;
+        list[list.length - 1]! += sumOf(rows, row, STEP_PARTS[name]) / ranks;
       }
     }
-    const lastRow = recent.row(iteration, latest)!;
+    const lastRow = recent.placeOf(iteration, latest);
     for (const name of names) {
       const mean = parts[name].at(-1)!;
-      const own = sumOf(lastRow, STEP_PARTS[name]);
+      const own = sumOf(rows, lastRow, STEP_PARTS[name]);
       others[name].push(ranks < 2 ? mean : (mean * ranks - own) / (ranks - 1));
     }
     iterations!.push(iteration);
@@ -98,7 +98,7 @@ export function stepSeries(
     exchange!.push(least);
     lateness!.push(communication - least);
     last!.push(latest);
-    behind!.push(wall - lastRow[COLUMN.wall]!);
+    behind!.push(wall - rows[lastRow + COLUMN.wall]!);
   }
   return {
     iterations: iterations!,
@@ -112,10 +112,11 @@ export function stepSeries(
   };
 }
 
-function sumOf(row: Float64Array, phases: readonly Phase[]): number {
+/** The sum of phases in the row that begins at `row`. */
+function sumOf(rows: Float64Array, row: number, phases: readonly Phase[]): number {
   let sum = 0;
   // A phase that was not observed is not a number.
-  for (const phase of phases) sum += row[COLUMN[phase]]! || 0;
+  for (const phase of phases) sum += rows[row + COLUMN[phase]]! || 0;
   return sum;
 }
 

@@ -71,7 +71,7 @@ export function summarizeWindow(
   from: number,
   to: number,
 ): WindowSummary | undefined {
-  const { ranks } = recent;
+  const { ranks, rows } = recent;
   const sums = new Float64Array(FIELD_COUNT);
   const counts = new Uint32Array(FIELD_COUNT);
   const awaited = new Float64Array(ranks);
@@ -80,25 +80,26 @@ export function summarizeWindow(
   const moving = new Float64Array(ranks);
   const sent = new Float64Array(ranks);
   const received = new Float64Array(ranks);
-  const rows = new Uint32Array(ranks);
+  const observed = new Uint32Array(ranks);
   let iterations = 0;
   let first = -1;
   let last = -1;
   for (let i = Math.max(from, recent.oldest); i < to; i++) {
     let here = false;
     for (let rank = 0; rank < ranks; rank++) {
-      const row = recent.row(i, rank);
-      if (row === undefined) continue;
+      const row = recent.placeOf(i, rank);
+      if (row < 0) continue;
       here = true;
-      rows[rank]! += 1;
-      wall[rank]! += row[COLUMN.wall]!;
-      wait[rank]! += row[COLUMN.wait]!;
-      for (const phase of MOVING_PHASES) moving[rank]! += row[COLUMN[phase]]! || 0;
-      sent[rank]! += row[COLUMN.wireSent]!;
-      received[rank]! += row[COLUMN.wireReceived]!;
+      observed[rank]! += 1;
+      wall[rank]! += rows[row + COLUMN.wall]!;
+      wait[rank]! += rows[row + COLUMN.wait]!;
+      for (const phase of MOVING_PHASES)
+        moving[rank]! += rows[row + COLUMN[phase]]! || 0;
+      sent[rank]! += rows[row + COLUMN.wireSent]!;
+      received[rank]! += rows[row + COLUMN.wireReceived]!;
       awaited[rank]! += recent.awaited(i, rank);
       for (let column = 0; column < FIELD_COUNT; column++) {
-        const value = row[column]!;
+        const value = rows[row + column]!;
         if (Number.isNaN(value)) continue;
         sums[column]! += value;
         counts[column]! += 1;
@@ -126,7 +127,7 @@ export function summarizeWindow(
   const reduced = mean('nnzReduced');
   const elapsed = recent.mean(last, 'at') - recent.mean(first, 'at');
   const perOther = Array.from(awaited, (sum, rank) =>
-    rows[rank] === 0 || ranks < 2 ? 0 : sum / rows[rank]! / (ranks - 1),
+    observed[rank] === 0 || ranks < 2 ? 0 : sum / observed[rank]! / (ranks - 1),
   );
   return {
     from: first,
@@ -149,19 +150,21 @@ export function summarizeWindow(
     rate: elapsed > 0 ? ((last - first) * 1000) / elapsed : undefined,
     awaited: perOther,
     perRank: Array.from(wall, (sum, rank) => ({
-      wall: rows[rank] === 0 ? NaN : sum / rows[rank]!,
-      wait: rows[rank] === 0 ? NaN : wait[rank]! / rows[rank]!,
+      wall: observed[rank] === 0 ? NaN : sum / observed[rank]!,
+      wait: observed[rank] === 0 ? NaN : wait[rank]! / observed[rank]!,
     })),
-    traffic: Array.from(rows, (count, rank) => ({
+    traffic: Array.from(observed, (count, rank) => ({
       rank,
       moving: moving[rank]! / count,
       exposed: (moving[rank]! + wait[rank]!) / count,
       bytesSent: sent[rank]! / count,
       bytesReceived: received[rank]! / count,
-    })).filter(({ bytesSent, rank }) => rows[rank]! > 0 && !Number.isNaN(bytesSent)),
+    })).filter(
+      ({ bytesSent, rank }) => observed[rank]! > 0 && !Number.isNaN(bytesSent),
+    ),
     straggler: findStraggler(perOther, meanWall),
     series: stepSeries(recent, from, to),
-    records: rows.reduce((sum, count) => sum + count, 0),
+    records: observed.reduce((sum, count) => sum + count, 0),
   };
 }
 

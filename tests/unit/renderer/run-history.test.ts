@@ -132,6 +132,60 @@ describe('run history', () => {
     );
   });
 
+  it('has the same bins whenever it was asked before, though records come late', () => {
+    const asked = fc.record({
+      from: fc.integer({ min: 0, max: 400 }),
+      length: fc.integer({ min: 1, max: 400 }),
+      limit: fc.integer({ min: 2, max: 60 }),
+      rank: fc.constantFrom(undefined, 0, 2),
+    });
+    fc.assert(
+      fc.property(
+        // Where each record goes among those that come in order.
+        fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1200, maxLength: 1200 }),
+        fc.array(asked, { minLength: 12, maxLength: 12 }),
+        (delays, queries) => {
+          const records = delays
+            .map((delay, index) => ({ index, at: index + delay }))
+            .toSorted((a, b) => a.at - b.at)
+            .map(({ index }) => recordOf(Math.floor(index / 3), index % 3));
+          const often = new RunHistory(3);
+          for (const [index, record] of records.entries()) {
+            often.add(record);
+            if (index % 100 !== 99) continue;
+            const { from, length, limit, rank } = queries[(index - 99) / 100]!;
+            const query = { from, to: from + length, limit, rank };
+            const fresh = new RunHistory(3);
+            for (const earlier of records.slice(0, index + 1)) fresh.add(earlier);
+            for (const each of [
+              query,
+              ...queries.map((one) => ({ ...query, ...one })),
+            ]) {
+              often.bins(each);
+            }
+            expect(often.bins(query)).toEqual(fresh.bins(query));
+          }
+        },
+      ),
+      { numRuns: runs(12) },
+    );
+  });
+
+  it('computes a bin that has all its records once', () => {
+    const history = new RunHistory(2);
+    fill(history, 100);
+    const query = { from: 0, to: 101, limit: 60 };
+    const before = history.bins(query);
+    history.add(recordOf(100, 0));
+    const after = history.bins(query);
+    expect(after.slice(0, 50).map((bin, index) => bin === before[index])).toEqual(
+      Array<boolean>(50).fill(true),
+    );
+    expect(after[50]!.records).toBe(1);
+    history.add(recordOf(100, 1));
+    expect(history.bins(query)[50]!.records).toBe(2);
+  });
+
   it('shows one rank on request, recent and long ago', () => {
     const history = stored(3, 6000);
     const recent = history.bins({ from: 5990, to: 6000, limit: 100, rank: 2 });

@@ -44,10 +44,10 @@ export class BinnedHistory {
     return bin * CELL_COUNT;
   }
 
-  /** Adds a rank's row of an iteration that has not been added before. */
-  addRow(iteration: number, row: Float64Array): void {
+  /** Adds a rank's row of an iteration that has not been added before; it begins at `from`. */
+  addRow(iteration: number, rows: Float64Array, from: number): void {
     const at = this.reach(iteration);
-    addRow(this.cells, at, row);
+    addRow(this.cells, at, rows, from);
   }
 
   /** Adds a bin of `width` iterations, a power of two, that has not been added before. */

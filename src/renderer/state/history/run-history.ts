@@ -10,7 +10,6 @@
  */
 import {
   addCells,
-  addRow,
   CELL_COUNT,
   clearCells,
 } from '../../../shared/records/chart-cells.ts';
@@ -21,6 +20,7 @@ import { binWidth } from '../../../shared/numbers/bin-width.ts';
 import { BinWindows, cellsOf, type BinWindow } from './bin-window.ts';
 import { binOf, type Bin } from './bin.ts';
 import { BinnedHistory } from './binned-history.ts';
+import { RecentBins } from './recent-bins.ts';
 import { RecentIterations } from '../../../shared/verdict/recent-iterations.ts';
 
 export interface BinQuery {
@@ -49,6 +49,7 @@ const ROWS = 65_536;
 export class RunHistory {
   readonly ranks: number;
   readonly recent: RecentIterations;
+  readonly #recentBins: RecentBins;
   readonly #whole = new BinnedHistory();
   readonly #windows = new BinWindows();
   readonly #row = new Float64Array(FIELD_COUNT);
@@ -64,6 +65,7 @@ export class RunHistory {
     this.#want = want;
     const perRank = Math.max(128, Math.min(4096, Math.floor(ROWS / ranks)));
     this.recent = new RecentIterations(ranks, perRank);
+    this.#recentBins = new RecentBins(this.recent);
   }
 
   /** Iterations that the axis must hold: one more than the newest one's number. */
@@ -106,12 +108,18 @@ export class RunHistory {
    * @param sequence of the record; default: later than everything that was read
    */
   add(record: IterationRecord, sequence = Infinity): void {
-    if (this.recent.add(record) === 'duplicate') return;
-    const { iteration } = record;
+    const added = this.recent.add(record);
+    if (added === 'duplicate') return;
+    const { iteration, rank } = record;
     const piece = this.#pieces.find(({ to }) => iteration < to);
     if (piece !== undefined && sequence <= piece.sequence) return;
-    writeRow(record, this.#row);
-    this.#whole.addRow(iteration, this.#row);
+    if (added === 'too-old') {
+      writeRow(record, this.#row);
+      this.#whole.addRow(iteration, this.#row, 0);
+    } else {
+      const { rows } = this.recent;
+      this.#whole.addRow(iteration, rows, this.recent.placeOf(iteration, rank));
+    }
   }
 
   /** Bins were read that a chart wanted. */
@@ -127,7 +135,7 @@ export class RunHistory {
     const { rank } = query;
     const width = binWidth(to - from, query.limit);
     const held = this.#heldFrom;
-    if (from >= held) return this.#recentBins(from, to, width, rank);
+    if (from >= held) return this.#recentBins.bins({ from, to, width, rank });
     if (rank === undefined && width >= this.#whole.width) {
       return this.#wholeBins(from, to, width);
     }
@@ -147,7 +155,8 @@ export class RunHistory {
       this.#want({ from, to, width, rank, purpose, isOpen: to === before });
     }
     if (window !== undefined) {
-      const rest = end < to ? this.#recentBins(end, to, width, rank) : [];
+      const rest =
+        end < to ? this.#recentBins.bins({ from: end, to, width, rank }) : [];
       return [...window.bins(first, end), ...rest];
     }
     return rank === undefined
@@ -160,36 +169,13 @@ export class RunHistory {
     const to = Math.min(query.to, this.length);
     const width = binWidth(to - Math.max(0, query.from), query.limit);
     const from = Math.max(query.from, this.#heldFrom);
-    return to <= from ? [] : this.#recentBins(from, to, width, query.rank);
+    const { rank } = query;
+    return to <= from ? [] : this.#recentBins.bins({ from, to, width, rank });
   }
 
   /** The first iteration of those that are held one by one. */
   get #heldFrom(): number {
     return Math.max(this.recent.oldest, this.#fullFrom);
-  }
-
-  #recentBins(from: number, to: number, width: number, only?: number): Bin[] {
-    const bins: Bin[] = [];
-    const cells = new Float64Array(CELL_COUNT);
-    const firstRank = only ?? 0;
-    const endRank = only === undefined ? this.ranks : only + 1;
-    for (let start = Math.floor(from / width) * width; start < to; start += width) {
-      clearCells(cells, 0);
-      let observed = 0;
-      for (let i = Math.max(start, from); i < Math.min(start + width, to); i++) {
-        let here = false;
-        for (let rank = firstRank; rank < endRank; rank++) {
-          const row = this.recent.row(i, rank);
-          if (row === undefined) continue;
-          here = true;
-          addRow(cells, 0, row);
-        }
-        if (here) observed += 1;
-      }
-      const bin = binOf({ from: start, to: start + width }, cells, 0, this.ranks);
-      if (bin !== undefined) bins.push({ ...bin, count: observed });
-    }
-    return bins;
   }
 
   #wholeBins(from: number, to: number, width: number): Bin[] {

@@ -43,7 +43,7 @@ export class StoredRun {
    * @param want as `RunHistory` takes it
    */
   async history(
-    { iterations, ranks }: RunDetail,
+    { iterations, lastSequence, ranks }: RunDetail,
     want: (history: RunHistory, wanted: WantedBins) => void,
   ): Promise<RunHistory> {
     const history: RunHistory = new RunHistory(ranks, (wanted) =>
@@ -57,17 +57,26 @@ export class StoredRun {
       for await (const piece of this.#bins(query)) history.addPiece(query, piece);
     };
     // Asked for together: while one is read here, main makes the other.
-    const [recent] = await Promise.all([this.iterations(from), readWhole()]);
+    const [recent] = await Promise.all([
+      this.iterations(from, lastSequence),
+      readWhole(),
+    ]);
     history.readsFrom(from);
     for (const { record, sequence } of recent) history.add(record, sequence);
     return history;
   }
 
-  /** Records of an iteration and all later ones. */
-  async iterations(from: number): Promise<readonly IterationEntry[]> {
+  /**
+   * Records of an iteration and all later ones, up to a sequence. There may be later ones among them, but
+   * reading ends even if a run adds records faster than they are read.
+   */
+  async iterations(from: number, until: number): Promise<readonly IterationEntry[]> {
     const entries: IterationEntry[] = [];
+    // The first iteration without a record up to `until`. A rank's records come in order, so none
+    // of the later ones has one, once it has been read whole.
+    let newer = from;
     let next: IterationPlace | undefined = { from };
-    while (next !== undefined && !this.#closed) {
+    while (next !== undefined && next.from <= newer && !this.#closed) {
       const range = {
         ...next,
         to: Number.MAX_SAFE_INTEGER,
@@ -75,7 +84,9 @@ export class StoredRun {
       };
       const piece: IterationsPiece = await this.#api.iterations(this.#run, range);
       for (const { record, sequence } of piece.entries) {
-        if (record.type === 'iteration') entries.push({ record, sequence });
+        if (record.type !== 'iteration') continue;
+        entries.push({ record, sequence });
+        if (sequence <= until) newer = record.iteration + 1;
       }
       ({ next } = piece);
     }

@@ -275,9 +275,9 @@ export class RunFeed {
           this.#take(early);
         }
       } else {
-        for (const { record, sequence } of await this.#stored.iterations(from)) {
-          history.add(record, sequence);
-        }
+        const { lastSequence } = detail;
+        const missed = await this.#stored.iterations(from, lastSequence);
+        for (const { record, sequence } of missed) history.add(record, sequence);
       }
       this.#error = undefined;
       this.#touch();
