@@ -3,6 +3,7 @@ import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { jaxKernels } from './scripts/jax-kernels.ts';
 import { jaxMemory } from './scripts/jax-memory.ts';
+import { jaxFunctions } from './scripts/jax-functions.ts';
 import { jaxPrograms } from './scripts/jax-programs.ts';
 import { jaxReads } from './scripts/jax-reads.ts';
 
@@ -49,7 +50,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
       // As in our bundles.
-      plugins: [jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads()],
+      plugins: [jaxFunctions(), jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads()],
       test: {
         ...sideBySide,
         name,

@@ -31,6 +31,7 @@ import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
 import { jaxKernels } from './jax-kernels.ts';
 import { jaxMemory } from './jax-memory.ts';
+import { jaxFunctions } from './jax-functions.ts';
 import { jaxPrograms } from './jax-programs.ts';
 import { jaxReads } from './jax-reads.ts';
 import { libraryAndCommand, type Divided } from './library-and-command.ts';
@@ -173,7 +174,14 @@ function nodeBundle(
     logLevel: 'warn',
     // The cache comes last: it names kernels by the code that generates them.
     plugins: [
-      ...[jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads(), jaxKernelCache()],
+      ...[
+        jaxFunctions(),
+        jaxKernels(),
+        jaxMemory(),
+        jaxPrograms(),
+        jaxReads(),
+        jaxKernelCache(),
+      ],
       divided?.plugin,
     ],
     // Its addon is not among ours: every start would look for it.

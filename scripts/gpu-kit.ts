@@ -17,6 +17,7 @@ import { BUILT_FOLDERS } from './gpu-kit/built-folders.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
 import { jaxKernels } from './jax-kernels.ts';
 import { jaxMemory } from './jax-memory.ts';
+import { jaxFunctions } from './jax-functions.ts';
 import { jaxPrograms } from './jax-programs.ts';
 import { jaxReads } from './jax-reads.ts';
 
@@ -90,7 +91,14 @@ async function bundle(outDir: string): Promise<void> {
     root,
     logLevel: 'warn',
     plugins: [
-      ...[withoutRunner, jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads()],
+      ...[
+        withoutRunner,
+        jaxFunctions(),
+        jaxKernels(),
+        jaxMemory(),
+        jaxPrograms(),
+        jaxReads(),
+      ],
       jaxKernelCache(),
     ],
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },

@@ -9,6 +9,7 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { jaxKernels } from '../../scripts/jax-kernels.ts';
+import { jaxFunctions } from '../../scripts/jax-functions.ts';
 import { jaxPrograms } from '../../scripts/jax-programs.ts';
 import { jaxReads } from '../../scripts/jax-reads.ts';
 
@@ -22,7 +23,7 @@ const TRACED =
 const TOLD = 'globalThis.kernelRan?.(exe.source, performance.now() - start);';
 
 const transforms: readonly Transform[] = [
-  ...[jaxKernels(), jaxPrograms(), jaxReads()].map(
+  ...[jaxFunctions(), jaxKernels(), jaxPrograms(), jaxReads()].map(
     (plugin) => plugin.transform as unknown as Transform,
   ),
   {
