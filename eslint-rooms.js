@@ -450,6 +450,7 @@ export const rooms = {
   // What the machines of ranks do while a run goes on.
   'agent/supervisor/utilisation': [
     'agent/bundle',
+    'agent/memory',
     'agent/supervisor/ranks',
     'agent/world',
     SHARED,

@@ -1,5 +1,6 @@
 /** Errors of programs, as the user reads them. */
 import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { MORE_MEMORY } from '../memory/memory-kills.ts';
 import type { ProgramExit } from './program-run.ts';
 
 /** The status with which a shell says that there is no such program, or that it may not run it. */
@@ -25,7 +26,7 @@ export function endedEarly(
 ): GradwireError {
   const { isAttached, isConnected, isLauncher, observes, rank, run } = circumstances;
   if (isLauncher) return launcherEnded(exit, circumstances);
-  const { code, signal, stderr } = exit;
+  const { code, reason, signal, stderr } = exit;
   const last = lastWords(stderr);
   if (code === NOT_FOUND || code === NOT_EXECUTABLE) {
     return failure(
@@ -39,10 +40,17 @@ export function endedEarly(
   }
   if (code !== 0) {
     const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
-    return failure('PROGRAM_FAILED', `the program ended ${how}${said(last)}`, {
-      rank,
-      next: `Read the log of this rank: gradwire runs log ${run} --rank ${rank}.`,
-    });
+    return failure(
+      'PROGRAM_FAILED',
+      `the program ended ${how}${said(reason ?? last)}`,
+      {
+        rank,
+        next:
+          reason === undefined
+            ? `Read the log of this rank: gradwire runs log ${run} --rank ${rank}.`
+            : MORE_MEMORY,
+      },
+    );
   }
   if (observes) {
     return failure(

@@ -10,6 +10,7 @@ import type { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
+import { MemoryKills } from '../memory/memory-kills.ts';
 import type { ProgramExit, ProgramRun } from './program-run.ts';
 
 export interface ProgramCommand {
@@ -51,6 +52,7 @@ export class ProgramProcess implements ProgramRun {
   readonly #exit = Promise.withResolvers<ProgramExit>();
   /** The directory of the socket. */
   readonly #bridge: string;
+  readonly #kills = new MemoryKills();
   #stderr = '';
 
   constructor(options: ProgramCommand) {
@@ -119,7 +121,8 @@ export class ProgramProcess implements ProgramRun {
     rmSync(this.#bridge, { recursive: true, force: true });
     this.signal('SIGKILL');
     void this.#printed().then(() => {
-      this.#exit.resolve({ code, signal, stderr: this.#stderr });
+      const reason = signal === 'SIGKILL' ? this.#kills.reason : undefined;
+      this.#exit.resolve({ code, signal, stderr: this.#stderr, reason });
     });
   }
 

@@ -4,6 +4,8 @@ export interface ProgramExit {
   readonly signal: NodeJS.Signals | null;
   /** The last lines of its standard error. */
   readonly stderr: string;
+  /** The lack for which it may have been killed, if that is known. */
+  readonly reason?: string | undefined;
 }
 
 export interface ProgramRun {

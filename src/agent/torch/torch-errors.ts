@@ -20,10 +20,10 @@ export const noPyTorch = (
 
 /** The process has ended while the rank needs it. */
 export function processEnded(
-  { code, signal, stderr }: ProgramExit,
+  { code, reason, signal, stderr }: ProgramExit,
   rank: number,
 ): GradwireError {
-  const last = lastWords(stderr);
+  const last = reason ?? lastWords(stderr);
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
   const isKilled = signal === 'SIGKILL';
   return failure(

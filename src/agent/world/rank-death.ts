@@ -2,6 +2,7 @@
 import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import { AGAIN } from '../../shared/errors/report-advice.ts';
 import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
+import { MORE_MEMORY } from '../memory/memory-kills.ts';
 import type { ProcessExit } from './rank-process.ts';
 
 /** Lines that are told of what the process printed, where none of them is an error's. */
@@ -19,9 +20,10 @@ interface Whereabouts {
 
 export function deathOf(
   rank: number,
-  { code, signal, stderr }: Pick<ProcessExit, 'code' | 'signal' | 'stderr'>,
+  exit: Pick<ProcessExit, 'code' | 'signal' | 'stderr' | 'reason'>,
   { isHere = true, node }: Whereabouts = {},
 ): ErrorData {
+  const { code, reason, signal, stderr } = exit;
   const where = node === undefined ? { rank } : { place: node, rank };
   const words = memoryWords(stderr);
   const limit = words !== undefined && isHere ? memoryLimit() : undefined;
@@ -30,6 +32,7 @@ export function deathOf(
   const lines = stderr.trim().split('\n');
   const printed =
     words ??
+    reason ??
     lines.findLast((line) => ERROR_LINE.test(line)) ??
     lines.slice(-TOLD_LINES).join(' | ');
   return failure(
@@ -38,9 +41,11 @@ export function deathOf(
     {
       ...where,
       next:
-        signal === 'SIGKILL'
-          ? 'It may have been killed by a user, or because memory ran out (see dmesg). Start it again.'
-          : AGAIN,
+        reason !== undefined
+          ? MORE_MEMORY
+          : signal === 'SIGKILL'
+            ? 'It may have been killed by a user, or because memory ran out (see dmesg). Start it again.'
+            : AGAIN,
     },
   ).toData();
 }

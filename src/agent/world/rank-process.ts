@@ -9,6 +9,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { systemLimit } from '../../shared/errors/system-limit.ts';
+import { MemoryKills } from '../memory/memory-kills.ts';
 import { MarkedStream } from './marked-stream.ts';
 import type { Parse } from './line-message.ts';
 import { BY_LINE } from './rank-line.ts';
@@ -40,6 +41,8 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
   /** The tail of its output. */
   readonly stderr: string;
+  /** The lack for which it may have been killed, if that is known. */
+  readonly reason?: string | undefined;
 }
 
 /** The process did not start, or sent something that is not a report. */
@@ -89,6 +92,7 @@ export class RankProcess<Order, Report> {
       listener({ type: 'broken', error: notStarted(rank, error) });
       closed.resolve(undefined);
     };
+    const kills = byLine ? undefined : new MemoryKills();
     let child: ChildProcess;
     try {
       child = spawn(command!, rest, {
@@ -140,7 +144,8 @@ export class RankProcess<Order, Report> {
     // `close` comes after the last report has been read, `exit` may come before it.
     child.on('close', (code, signal) => {
       this.#exited = true;
-      listener({ type: 'exit', code, signal, stderr: this.#stderr });
+      const reason = signal === 'SIGKILL' ? kills?.reason : undefined;
+      listener({ type: 'exit', code, signal, stderr: this.#stderr, reason });
       closed.resolve(undefined);
     });
   }

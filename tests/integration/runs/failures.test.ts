@@ -1,4 +1,6 @@
 /** What goes wrong with a run's processes: how it ends, and what the user is told. */
+import { accessSync, constants, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { FailedRecord } from '../../../src/shared/records/failed.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
@@ -225,3 +227,45 @@ it('a rank that gets no memory by a limit names the limit', async () => {
   );
   expect(code).toBe(1);
 });
+
+/** Control groups of version 1, as a container or a batch job limits memory by. */
+const MEMORY = '/sys/fs/cgroup/memory';
+
+/** Whether groups of version 1 can be made here. */
+function canLimit(): boolean {
+  try {
+    accessSync(path.join(MEMORY, 'memory.limit_in_bytes'), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+it.skipIf(!canLimit())(
+  'a program that is killed for lack of memory is told so, with the limit',
+  async () => {
+    const group = path.join(MEMORY, `gradwire-test-${process.pid}`);
+    mkdirSync(group);
+    try {
+      writeFileSync(path.join(group, 'memory.limit_in_bytes'), `${800 << 20}`);
+      {
+        await using limited = new GradwireHome();
+        const grow = 'const all = []; for (;;) all.push(Buffer.alloc(1 << 24, 1));';
+        const command = limited.start(
+          ['exec', '--ranks', '1', '--', process.execPath, '-e', grow],
+          { shell: `echo $$ > ${group}/cgroup.procs` },
+        );
+        const { code, stderr } = await command.finished;
+        expectOneLine(stderr, 'PROGRAM_FAILED');
+        expect(stderr).toContain(
+          'the program ended by SIGKILL: the system killed for lack of memory in its ' +
+            'control group, which may have 800 MiB',
+        );
+        expect(stderr).toContain('Give the container or the job more memory');
+        expect(code).toBe(1);
+      }
+    } finally {
+      rmdirSync(group);
+    }
+  },
+);

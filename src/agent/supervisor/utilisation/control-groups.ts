@@ -3,10 +3,11 @@
  * them, and the use that counts against them: of Linux's control groups, version 1 and 2. Of groups
  * within each other the one with the tightest limit counts.
  */
-import path from 'node:path';
-
-/** Returns the content of a file; undefined if it cannot be read. */
-export type ReadText = (file: string) => string | undefined;
+import {
+  controlGroupFolders,
+  MOUNT,
+  type ReadText,
+} from '../../memory/control-group-folders.ts';
 
 /** A limit of processor time. */
 export interface ProcessorQuota {
@@ -22,18 +23,15 @@ export interface MemoryLimit {
   readonly used: () => number | undefined;
 }
 
-const GROUPS = '/proc/self/cgroup';
-const MOUNT = '/sys/fs/cgroup';
-
 /** The tightest quota of processor time, if there is one. */
 export function processorQuota(read: ReadText): ProcessorQuota | undefined {
   const quotas = [
-    ...groupFolders(read, '').map((folder): ProcessorQuota => ({
+    ...controlGroupFolders(read, '').map((folder): ProcessorQuota => ({
       processors: quotient(read(`${folder}/cpu.max`)),
       used: () =>
         scaled(/^usage_usec (\d+)/m.exec(read(`${folder}/cpu.stat`) ?? '')?.[1], 1e3),
     })),
-    ...groupFolders(read, 'cpu').map((folder): ProcessorQuota => ({
+    ...controlGroupFolders(read, 'cpu').map((folder): ProcessorQuota => ({
       processors: quotient(
         `${read(`${folder}/cpu.cfs_quota_us`)} ${read(`${folder}/cpu.cfs_period_us`)}`,
       ),
@@ -49,7 +47,7 @@ export function processorQuota(read: ReadText): ProcessorQuota | undefined {
 /** The tightest limit of memory, if there is one below the machine's. */
 export function memoryLimit(read: ReadText, machine: number): MemoryLimit | undefined {
   const limits = [
-    ...groupFolders(read, '').map((folder): MemoryLimit => ({
+    ...controlGroupFolders(read, '').map((folder): MemoryLimit => ({
       bytes: Number(read(`${folder}/memory.max`) ?? NaN),
       used: () =>
         without(
@@ -57,7 +55,7 @@ export function memoryLimit(read: ReadText, machine: number): MemoryLimit | unde
           /^inactive_file (\d+)/m.exec(read(`${folder}/memory.stat`) ?? '')?.[1],
         ),
     })),
-    ...groupFolders(read, 'memory').map((folder): MemoryLimit => ({
+    ...controlGroupFolders(read, 'memory').map((folder): MemoryLimit => ({
       bytes: Number(read(`${folder}/memory.limit_in_bytes`) ?? NaN),
       used: () =>
         without(
@@ -67,25 +65,6 @@ export function memoryLimit(read: ReadText, machine: number): MemoryLimit | unde
     })),
   ].filter(({ bytes }) => bytes > 0 && bytes < machine);
   return limits.toSorted((a, b) => a.bytes - b.bytes)[0];
-}
-
-/**
- * Folders of this process's group and of those around it, the outermost first. In a container they may be named as the
- * host sees them, and only the last one exists.
- * @param controller of version 1; empty: version 2
- */
-function groupFolders(read: ReadText, controller: string): readonly string[] {
-  for (const line of (read(GROUPS) ?? '').split('\n')) {
-    const [, controllers, group] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
-    if (controllers?.split(',').includes(controller) !== true) continue;
-    const mount = path.posix.join(MOUNT, controller);
-    const folders = [];
-    for (let at = group!; ; at = path.posix.dirname(at)) {
-      folders.unshift(path.posix.join(mount, at).replace(/\/$/, ''));
-      if (at === '/' || at === '.') return folders;
-    }
-  }
-  return [];
 }
 
 /** `200000 100000` → 2; NaN for anything else, such as `max 100000` or `-1 100000`. */

@@ -16,8 +16,8 @@ import {
   processorQuota,
   type MemoryLimit,
   type ProcessorQuota,
-  type ReadText,
 } from './control-groups.ts';
+import type { ReadText } from '../../memory/control-group-folders.ts';
 
 /** Counters of a machine at one moment. */
 export interface MachineReading {
