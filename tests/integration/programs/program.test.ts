@@ -1,13 +1,27 @@
 /** Programs of one's own as ranks, from launch to end: what they compute, and how they fail. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it, test } from 'vitest';
-import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { succeeded, type GradwireHome } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
+import { SupervisorNode } from '../runs/supervisor-node.ts';
 
-const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+/** The directory in which bridges are made. */
+const temporary = mkdtempSync(path.join(tmpdir(), 'gradwire-programs-'));
+
+/** One supervisor for the runs of all commands. */
+let node: SupervisorNode;
+let home: GradwireHome;
+beforeAll(async () => {
+  node = await SupervisorNode.start(undefined, { TMPDIR: temporary });
+  ({ home } = node);
+});
+afterAll(async () => {
+  await node?.[Symbol.asyncDispose]();
+  rmSync(temporary, { recursive: true, force: true });
+});
 
 const script = path.join(import.meta.dirname, 'scripted-program.ts');
 const program = (...args: readonly string[]) => [
@@ -17,9 +31,6 @@ const program = (...args: readonly string[]) => [
   ...args,
 ];
 const BRIDGE = /^gradwire-[0-9a-f]{16}$/;
-/** The directory in which bridges are made. */
-const temporary = path.join(home.directory, 'tmp');
-mkdirSync(temporary);
 const exec = (...args: readonly string[]) =>
   home.start(['exec', '--json', ...args], { environment: { TMPDIR: temporary } });
 const joined = (ranks: number, ...args: readonly string[]) =>

@@ -55,8 +55,7 @@ describe.skipIf(pytorch === undefined)('PowerSGD', () => {
   async function isSame(ranks: number): Promise<void> {
     const out = (name: string): string => path.join(folder, `${name}-${ranks}`);
     const how = [String(ranks), String(START)];
-    await trainAlone(ranks, script, out('hook'), ...how);
-    await trainAlone(ranks, script, out('dense'), ...how, '--dense');
+    await trainAlone(ranks, script, out('hook'), ...how, '--dense', out('dense'));
     const command = home.start([
       ...['exec', '--json', '--ranks', `${ranks}`],
       ...['--switch', `${START}:method=powersgd,rank=${ranks}`],
