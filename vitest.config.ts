@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import type { Plugin } from 'vite';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { jaxKernels } from './scripts/jax-kernels.ts';
 import { jaxMemory } from './scripts/jax-memory.ts';
@@ -17,26 +18,40 @@ export const common: Test = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 240_000, interval: 20 } },
-  setupFiles: ['tests/harness/property-runs.ts', 'tests/harness/equal-arrays.ts'],
+  setupFiles: ['property-runs.ts', 'equal-arrays.ts'].map((file) =>
+    path.join(import.meta.dirname, 'tests/harness', file),
+  ),
   tags: [{ name: SOAK, description: 'takes long: run by `npm run test:soak` alone' }],
 };
+
+/**
+ * Compiled code of the processes of tests, and of those that they run from the sources: to strip
+ * their types takes most of their start. `npm test` begins with an empty one.
+ */
+const compileCache = path.join(import.meta.dirname, 'test-results/compile-cache');
 
 /**
  * Files run side by side, one more than there are cores, as many of them wait most of the
  * time: for processes to start, for deadlines to pass. Vitest begins with the projects of
  * long files; those of `unit`, short ones, fill what is left.
  */
-const sideBySide: Test = { ...common, maxWorkers: availableParallelism() + 1 };
+export const sideBySide: Test = {
+  ...common,
+  maxWorkers: availableParallelism() + 1,
+  env: { NODE_COMPILE_CACHE: compileCache },
+};
 
-/**
- * Of processes that run from the sources: to strip their types takes most of their start.
- * `npm test` begins with an empty one.
- */
-const compileCache = path.join(import.meta.dirname, 'test-results/compile-cache');
+/** Of the sources, as in our bundles. */
+export const asInBundles = (): Plugin[] => [
+  jaxFunctions(),
+  jaxKernels(),
+  jaxMemory(),
+  jaxPrograms(),
+  jaxReads(),
+];
 
 /** What suites have of their own. Unit tests share processes: to start one takes longer than most. */
 const own: Readonly<Record<string, Test>> = {
-  integration: { env: { NODE_COMPILE_CACHE: compileCache } },
   unit: { isolate: false, server: { deps: { inline: ['@jax-js/jax'] } } },
 };
 
@@ -48,15 +63,17 @@ const own: Readonly<Record<string, Test>> = {
 export default defineConfig({
   test: {
     reporters: ['default'],
-    projects: ['e2e', 'gpu', 'integration', 'unit'].map((name) => ({
-      // As in our bundles.
-      plugins: [jaxFunctions(), jaxKernels(), jaxMemory(), jaxPrograms(), jaxReads()],
-      test: {
-        ...sideBySide,
-        name,
-        include: [`tests/${name}/**/*.test.ts`],
-        ...own[name],
-      },
-    })),
+    projects: [
+      ...['e2e', 'gpu', 'unit'].map((name) => ({
+        plugins: asInBundles(),
+        test: {
+          ...sideBySide,
+          name,
+          include: [`tests/${name}/**/*.test.ts`],
+          ...own[name],
+        },
+      })),
+      'tests/integration/vitest.config.ts',
+    ],
   },
 });
