@@ -68,7 +68,7 @@ class App implements AsyncDisposable {
 
   /** Its own connection to the supervisor there. */
   async supervisor(): Promise<ControlConnection> {
-    const nobody = { push: () => undefined, lost: () => undefined };
+    const nobody = { run: () => undefined, lost: () => undefined };
     const found = await this.remote.find(nobody);
     if (found === undefined) throw new Error('no supervisor there');
     return found;

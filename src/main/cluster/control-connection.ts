@@ -1,7 +1,8 @@
 /**
  * Main's end of the control protocol over one stream: waits for the supervisor's hello,
- * matches replies to requests by id, and passes on pushes. Every request has a deadline;
- * when the stream ends, all pending requests fail with `SUPERVISOR_LOST`.
+ * matches replies to requests by id, and pushed records to who follows their journal. Every
+ * request has a deadline; when the stream ends, all pending requests fail with
+ * `SUPERVISOR_LOST`.
  */
 import type { Duplex } from 'node:stream';
 import { saysClosed } from '../ssh/closed-connection.ts';
@@ -18,6 +19,7 @@ import {
   type FromSupervisor,
   type PushMessage,
   type RequestMessage,
+  type RunStatus,
   type SupervisorHello,
   type SupervisorMethod,
   type SupervisorRequests,
@@ -34,8 +36,17 @@ const CLOSE_DEADLINE_MS = 500;
 const REQUEST_DEADLINE_MS = 30_000;
 const CLOSED = 'the connection was closed';
 
+/** Follows one journal. */
+export interface JournalReader {
+  /** Takes entries as they arrive, in order. */
+  push(entries: readonly JournalEntry[]): void;
+}
+
 export interface ConnectionHandlers {
-  push(message: PushMessage): void;
+  /** Called with everything that the supervisor says of its own accord. */
+  pushed?(): void;
+  /** The state of a run has changed. */
+  run(run: RunStatus): void;
   /** Called once, when the stream has ended for any reason other than `close`. */
   lost(error: GradwireError): void;
 }
@@ -54,6 +65,8 @@ export class ControlConnection {
   readonly #place: string;
   readonly #handlers: ConnectionHandlers;
   readonly #waiting = new Map<number, Waiting>();
+  /** Followers of journals, by run. */
+  readonly #readers = new Map<string, JournalReader>();
   readonly #closed: Promise<void>;
   #nextId = 1;
   #heard = 0;
@@ -179,6 +192,21 @@ export class ControlConnection {
   }
 
   /**
+   * Hands the entries of a run's journal after a sequence to this reader alone.
+   * @returns the journal's end at this time
+   * @throws GradwireError as `request` does
+   */
+  async subscribe(run: string, after: number, reader: JournalReader): Promise<number> {
+    this.#readers.set(run, reader);
+    return (await this.request('subscribe', { run, after })).lastSequence;
+  }
+
+  /** Hands this reader no further entries of the run. */
+  leave(run: string, reader: JournalReader): void {
+    if (this.#readers.get(run) === reader) this.#readers.delete(run);
+  }
+
+  /**
    * Ends the connection: sent messages arrive, pending requests fail. Resolves when it
    * is closed.
    */
@@ -223,10 +251,10 @@ export class ControlConnection {
   }
 
   #push(message: PushMessage): void {
-    if (this.readsOnly && message.type === 'records') {
-      const entries = message.entries.map(readable);
-      this.#handlers.push({ ...message, entries });
-    } else this.#handlers.push(message);
+    this.#handlers.pushed?.();
+    if (message.type === 'run') return this.#handlers.run(message.run);
+    const { entries, run } = message;
+    this.#readers.get(run)?.push(this.readsOnly ? entries.map(readable) : entries);
   }
 
   /** The pending request; undefined after its deadline. */

@@ -1,6 +1,6 @@
 /** The events of a link to a node, and the patience of those who listen to them. */
 import type { ErrorData } from '../../shared/errors/errors.ts';
-import type { PushMessage } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 
 /** Some ten seconds of pauses: a laptop that wakes has its network back by then. */
 export const IDLE_ATTEMPTS = 8;
@@ -24,7 +24,8 @@ export const ENDLESS: LinkPatience = {
 
 /** The events of one link, and what it asks of those who follow something over it. */
 export interface LinkEvents {
-  push(message: PushMessage): void;
+  /** The state of a run there has changed. */
+  run(run: RunStatus): void;
   /** Called after a lost connection has been restored. */
   restored(): Promise<void>;
   /**

@@ -249,9 +249,9 @@ export class NodeLink {
 
   #handlers(): ConnectionHandlers {
     return {
-      push: (message) => {
-        this.#watch?.arrived();
-        this.#events.push(message);
+      pushed: () => this.#watch?.arrived(),
+      run: (run) => {
+        this.#events.run(run);
       },
       lost: () => {
         this.#connection = undefined;

@@ -209,7 +209,7 @@ export class RemoteNode implements NodeAccess {
     use: (supervisor: ControlConnection) => Promise<T>,
   ): Promise<T | undefined> {
     const nothing = (): void => undefined;
-    const supervisor = await this.find({ push: nothing, lost: nothing }, options);
+    const supervisor = await this.find({ run: nothing, lost: nothing }, options);
     if (supervisor === undefined) return undefined;
     try {
       return await use(supervisor);

@@ -24,8 +24,10 @@ const LOOK_MS = 1000;
 /** Parts that know of ends, or are told. */
 export interface EndingParts {
   readonly store: RunStore;
-  readonly followers: Pick<CoordinatorParts['followers'], 'endEarly' | 'tellRest'>;
-  readonly news: Pick<CoordinatorParts['news'], 'trouble'>;
+  readonly news: Pick<
+    CoordinatorParts['news'],
+    'lastTold' | 'stored' | 'tellRest' | 'trouble'
+  >;
   linksOf(run: string): readonly NodeLink[];
 }
 
@@ -125,7 +127,7 @@ export class RunEndings {
     for (const id of this.awaited) {
       try {
         if (!hasEnded(this.#parts.store.summary(id).state)) continue;
-        this.#parts.followers.tellRest(id);
+        this.#parts.news.tellRest(id);
       } catch (error) {
         // The store cannot be read now: this is repeated.
         if (!(error instanceof GradwireError)) throw error;
@@ -153,7 +155,8 @@ export class RunEndings {
   #giveUp(id: string): void {
     try {
       this.#abortOpen(id);
-      this.#parts.followers.endEarly(id);
+      const { news, store } = this.#parts;
+      news.stored(store.endEarly(id, { seen: news.lastTold(id) }));
     } catch (error) {
       this.#parts.news.trouble(error);
     }

@@ -31,12 +31,16 @@ export class RunLooks {
   }
 
   async #look(): Promise<void> {
-    const { followers, store } = this.#parts;
+    const { followers, news, store } = this.#parts;
     if (followers.size === 0 || this.#isLooking) return;
     this.#isLooking = true;
     try {
       const freeBytes = await freeIn(path.dirname(store.file));
-      if (!this.#closed) followers.look({ now: Date.now(), freeBytes });
+      if (this.#closed) return;
+      const moment = { now: Date.now(), freeBytes };
+      for (const id of followers.ids()) {
+        news.stored(store.look(id, moment, { seen: news.lastTold(id) }));
+      }
     } finally {
       this.#isLooking = false;
     }

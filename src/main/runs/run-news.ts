@@ -7,13 +7,14 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../shared/errors/errors.ts';
-import type { PushMessage } from '../../shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { LinkEvents } from '../cluster/link-events.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import type { StoredBatch } from '../store/run-store.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 
 export interface CoordinatorEvents {
@@ -43,6 +44,8 @@ export interface CoordinatorEvents {
 export class RunNews {
   readonly #events: CoordinatorEvents;
   readonly #parts: CoordinatorParts;
+  /** The last sequence that was told of each run that is followed, or was. */
+  readonly #told = new Map<string, number>();
   #closed = false;
 
   constructor(events: CoordinatorEvents, parts: CoordinatorParts) {
@@ -61,8 +64,35 @@ export class RunNews {
     this.#parts.tunnels.note(summary);
   }
 
-  /** Entries have been committed; the summary includes them. */
-  stored(summary: RunSummary, entries: readonly JournalEntry[]): void {
+  /** The last sequence that was told of a run; undefined if it was never followed. */
+  lastTold(run: string): number | undefined {
+    return this.#told.get(run);
+  }
+
+  /** Tells a run's records from now on, and those since it was last followed. */
+  begin(run: string): void {
+    if (this.#told.has(run)) this.tellRest(run);
+    else this.#told.set(run, this.#parts.store.lastSequence(run));
+  }
+
+  /** Tells records that another process has stored since the last ones told. */
+  tellRest(run: string): void {
+    const { store } = this.#parts;
+    for (;;) {
+      const summary = store.summary(run);
+      const last = this.lastTold(run) ?? Infinity;
+      const entries = store.reads.entriesAfter(run, last);
+      this.stored({ summary, entries });
+      if (entries.length === 0) return;
+    }
+  }
+
+  /** Entries have been committed; the summary includes them. Later ones come after these. */
+  stored({ summary, entries }: Pick<StoredBatch, 'summary' | 'entries'>): void {
+    const last = entries.at(-1);
+    if (last !== undefined && this.#told.has(summary.id)) {
+      this.#told.set(summary.id, last.sequence);
+    }
     this.changed(summary);
     if (entries.length > 0) this.#events.records(summary.id, entries);
     if (this.#closed || hasEnded(summary.state)) return;
@@ -95,8 +125,8 @@ export class RunNews {
   of(link: () => NodeLink): LinkEvents {
     const { lost, nodes, recovery, stops } = this.#parts;
     return {
-      push: (message) => {
-        this.#pushed(link(), message);
+      run: (run) => {
+        this.#changedThere(link(), run);
       },
       restored: () => {
         lost.answers(link());
@@ -145,13 +175,8 @@ export class RunNews {
     if (!this.#closed) this.#events.notice(toErrorData(error));
   }
 
-  #pushed(link: NodeLink, message: PushMessage): void {
+  #changedThere(link: NodeLink, run: RunStatus): void {
     const { followers, lost, recovery, scope } = this.#parts;
-    if (message.type === 'records') {
-      followers.push(link, message.run, message.entries);
-      return;
-    }
-    const { run } = message;
     const isInterrupted = run.phase === 'interrupted';
     if (!isInterrupted && recovery.isOn(link, run.run)) lost.goesOn(run.run);
     if (isInterrupted && followers.has(run.run, link)) this.interrupted(run.run);

@@ -19,6 +19,7 @@ import { lifeOf } from '../home/process-name.ts';
 import type { UnendedRun } from '../store/run-list.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
+import { acknowledge } from './journal-follower.ts';
 import { relayMissed } from './other-nodes.ts';
 
 /** Time for a process that cannot be seen from here to hand its run to a supervisor. */
@@ -182,7 +183,7 @@ export class RunRecovery {
   #isOpenOn({ name }: NodeLink, id: string): boolean {
     return (
       !hasEnded(this.#parts.store.summary(id).state) &&
-      this.#parts.store.journals.endings(id).open.includes(name)
+      this.#parts.store.journals.isOpen(id, name)
     );
   }
 
@@ -202,7 +203,7 @@ export class RunRecovery {
     const { run, createdAt, phase, lastSequence } = supervised;
     if (this.#parts.store.space.isPurged(run)) {
       // The user threw it away: the machine need not keep it either.
-      if (phase === 'ended') this.#parts.followers.acknowledge(link, run, lastSequence);
+      if (phase === 'ended') acknowledge(link, run, lastSequence);
       return;
     }
     if (!this.#parts.store.has(run)) {
@@ -230,7 +231,7 @@ export class RunRecovery {
     const isOver =
       hasEnded(this.#parts.store.summary(run).state) && nodesOf(spec).length === 1;
     // A damaged journal may be shorter than what is stored, which lacks its end.
-    const isOpen = this.#parts.store.journals.endings(run).open.includes(link.name);
+    const isOpen = this.#parts.store.journals.isOpen(run, link.name);
     if (!isOver && (phase !== 'ended' || stored < lastSequence || isOpen)) {
       await this.#parts.followers.follow(link, run);
       if (phase === 'ended') this.#parts.followers.ended(link, supervised);
@@ -239,7 +240,7 @@ export class RunRecovery {
       if (phase === 'interrupted') this.#parts.news.interrupted(run);
     } else if (phase === 'ended' && (isOver || stored >= lastSequence)) {
       // Without an acknowledgement the journal would stay forever.
-      this.#parts.followers.acknowledge(link, run, lastSequence);
+      acknowledge(link, run, lastSequence);
     }
   }
 
@@ -266,7 +267,7 @@ export class RunRecovery {
     for (const id of followed) {
       if (this.#parts.followers.has(id) || !this.#parts.store.has(id)) continue;
       if (hasEnded(this.#parts.store.summary(id).state)) {
-        this.#parts.followers.tellRest(id);
+        this.#parts.news.tellRest(id);
       }
     }
     const known = new Set(runs.map(({ run }) => run));

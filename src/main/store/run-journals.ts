@@ -44,6 +44,11 @@ export class RunJournals {
     });
   }
 
+  /** Whether the node's journal of the run has not ended. */
+  isOpen(id: string, node: string): boolean {
+    return this.endings(id).open.includes(node);
+  }
+
   /**
    * Journals that runs have ended without. If a run failed before it began on a node,
    * there may be none there.

@@ -109,7 +109,7 @@ test.skipIf(!canRun)(
     expect(existsSync(path.join(home, '.gradwire/agents', agent))).toBe(true);
     const lost = Promise.withResolvers<string>();
     const control = await node.ensure({
-      push: () => undefined,
+      run: () => undefined,
       lost: ({ code }) => {
         lost.resolve(code);
       },

@@ -26,7 +26,7 @@ import { homeOfFile, Machine } from './machine.ts';
 
 const home = homeOfFile();
 
-const handlers = { push: () => undefined, lost: () => undefined };
+const handlers = { run: () => undefined, lost: () => undefined };
 
 /** Deployed to, its supervisor started and spoken to, and cleared away. */
 async function useAndLeave({ node, base }: Machine): Promise<void> {
@@ -90,7 +90,7 @@ describe('a supervisor there', () => {
     await using machine = await Machine.start(home());
     const told = Promise.withResolvers<string>();
     const control = await machine.node.ensure({
-      push: () => undefined,
+      run: () => undefined,
       lost: ({ code }) => {
         told.resolve(code);
       },

@@ -89,7 +89,7 @@ test(
     const node = new RemoteNode(entry, { home: own, pool });
     const lost = Promise.withResolvers<string>();
     await node.ensure({
-      push: () => undefined,
+      run: () => undefined,
       lost: ({ code }) => {
         lost.resolve(code);
       },
@@ -111,7 +111,7 @@ test(
     expect(await lost.promise).toBe('SUPERVISOR_LOST');
     await expect(shell.exit).rejects.toMatchObject({ code: 'SSH_CONNECTION_LOST' });
     // Made again by whoever needs it.
-    const again = await node.ensure({ push: () => undefined, lost: () => undefined });
+    const again = await node.ensure({ run: () => undefined, lost: () => undefined });
     expect(again.hello.catalogue.methods.length).toBeGreaterThan(5);
     await again.close();
     expect(await node.uninstall()).toEqual([]);

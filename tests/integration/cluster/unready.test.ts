@@ -14,7 +14,7 @@ const nothing = (): void => undefined;
 /** Deploys, and connects to a supervisor that is started there. */
 async function use({ node }: Machine): Promise<void> {
   await node.deploy();
-  const supervisor = await node.ensure({ push: nothing, lost: nothing });
+  const supervisor = await node.ensure({ run: nothing, lost: nothing });
   expect(await supervisor.request('runs', {})).toEqual({ runs: [] });
   await supervisor.close();
 }
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot)('with mounts of its own', () => {
     expect(await errorsOf(machine)).toEqual([
       `HOME_READ_ONLY: ${machine.server.home} is not writable`,
     ]);
-    const handlers = { push: nothing, lost: nothing };
+    const handlers = { run: nothing, lost: nothing };
     await expect(machine.node.ensure(handlers)).rejects.toMatchObject({
       code: 'HOME_READ_ONLY',
       message: expect.stringMatching(

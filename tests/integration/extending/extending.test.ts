@@ -65,7 +65,7 @@ const jsonLines = ({ stdout }: CommandAnswer): readonly Record<string, unknown>[
 async function connect(): Promise<ControlConnection | undefined> {
   try {
     return await ControlConnection.open(net.connect(home.socket), {
-      push: () => undefined,
+      run: () => undefined,
       lost: () => undefined,
     });
   } catch (error) {

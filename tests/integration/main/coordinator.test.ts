@@ -525,7 +525,7 @@ describe('launching', () => {
 });
 
 describe('the connection', () => {
-  const handlers = { push: () => undefined, lost: () => undefined };
+  const handlers = { run: () => undefined, lost: () => undefined };
 
   test('another protocol version is named, with the process to blame', async () => {
     await play({ hello: { protocol: 99, reading: 98, version: '9.9', pid: 4711 } });

@@ -285,7 +285,7 @@ describe('a checkpoint on order', () => {
       await reach(cut, 2);
       // By the socket: a command takes long to start on a busy machine, and the run would end.
       const supervisor = await ControlConnection.open(connectTo(home.socket), {
-        push: () => undefined,
+        run: () => undefined,
         lost: () => undefined,
       });
       await supervisor.request('checkpoint', { run: runningHere() });

@@ -41,7 +41,7 @@ export class SupervisorNode implements AsyncDisposable {
   readonly #agent: string;
   readonly #environment: Readonly<Record<string, string>>;
   #supervisor: ChildProcess | undefined;
-  readonly #pushed = new Map<string, JournalEntry[]>();
+  #launched = 0;
   #connection: ControlConnection | undefined;
 
   private constructor(
@@ -86,10 +86,7 @@ export class SupervisorNode implements AsyncDisposable {
     this.#connection = await untilAsync(
       () =>
         connectSupervisor(opened, {
-          push: (message) => {
-            if (message.type !== 'records') return;
-            this.#pushed.get(message.run)?.push(...message.entries);
-          },
+          run: () => undefined,
           lost: () => undefined,
         }),
       (candidate) => candidate !== undefined,
@@ -113,7 +110,7 @@ export class SupervisorNode implements AsyncDisposable {
     switches: readonly SwitchRequest[] = [],
   ): Promise<PreparedRun> {
     const entries: JournalEntry[] = [];
-    this.#pushed.set(run, entries);
+    this.#launched++;
     const ranks = Array.from({ length: spec.world.ranks }, (_, rank) => rank);
     const secret = new Uint8Array(32);
     const prepared = { run, spec, switches, ranks, secret };
@@ -122,7 +119,7 @@ export class SupervisorNode implements AsyncDisposable {
       prepared,
       PREPARE_MS,
     );
-    await this.connection.request('subscribe', { run, after: 0 });
+    await this.#read(run, entries);
     const inOrder = addresses.toSorted((a, b) => a.rank - b.rank);
     const order = { run, addresses: inOrder.map(({ address }) => address) };
     return {
@@ -140,13 +137,19 @@ export class SupervisorNode implements AsyncDisposable {
     slurm: SlurmSettings,
   ): Promise<readonly JournalEntry[]> {
     const entries: JournalEntry[] = [];
-    this.#pushed.set(run, entries);
+    this.#launched++;
     const ranks = Array.from({ length: spec.world.ranks }, (_, rank) => rank);
     const secret = new Uint8Array(32);
     const asked = { run, spec, switches: [], ranks, secret, slurm };
     await this.connection.request('prepare', asked, PREPARE_MS);
-    await this.connection.request('subscribe', { run, after: 0 });
+    await this.#read(run, entries);
     return entries;
+  }
+
+  async #read(run: string, entries: JournalEntry[]): Promise<void> {
+    await this.connection.subscribe(run, 0, {
+      push: (pushed) => entries.push(...pushed),
+    });
   }
 
   /** As the kernel does, for lack of memory perhaps: what was started there is left. */
@@ -178,7 +181,7 @@ export class SupervisorNode implements AsyncDisposable {
       evaluateEvery: 0,
       ...settings,
     });
-    const entries = await this.launch(`run-${this.#pushed.size}`, spec, switches);
+    const entries = await this.launch(`run-${this.#launched}`, spec, switches);
     await endOf(entries);
     entries.forEach(({ sequence }, index) => {
       if (sequence !== index + 1) throw new Error(`record ${sequence} is at ${index}`);
@@ -196,7 +199,7 @@ export class SupervisorNode implements AsyncDisposable {
   ): Promise<readonly RunRecord[]> {
     const { raw } = await loadSpecSource('quickstart');
     const spec = parseExperimentSpec(applySettings(raw, settings));
-    const run = `run-${this.#pushed.size}`;
+    const run = `run-${this.#launched}`;
     const entries = await this.launch(run, spec, switches.map(parseSwitch));
     const last = await endOf(entries);
     if (last.type !== 'done')

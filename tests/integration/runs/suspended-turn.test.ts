@@ -29,7 +29,7 @@ test('obeys the stop of a client that has gone meanwhile', async () => {
     }),
   );
   const home = await openHome(resolveHome({ GRADWIRE_HOME: node.home.directory }));
-  const handlers = { push: () => undefined, lost: () => undefined };
+  const handlers = { run: () => undefined, lost: () => undefined };
   const client = (await connectSupervisor(home, handlers))!;
   await client.request('subscribe', { run: 'run', after: 0 });
 

@@ -8,7 +8,7 @@ import { makeCatalogue } from '../../../src/agent/launch/catalogue.ts';
 import { ControlConnection } from '../../../src/main/cluster/control-connection.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
-import type { PushMessage } from '../../../src/shared/protocol/supervisor.ts';
+import type { RunStatus } from '../../../src/shared/protocol/supervisor.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { below, mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
@@ -36,22 +36,23 @@ const STATUS = {
 interface Line {
   readonly there: Duplex;
   readonly opened: Promise<ControlConnection>;
-  readonly pushed: PushMessage[];
+  readonly pushed: unknown[];
+  readonly push: (entries: readonly unknown[]) => void;
   readonly lost: Promise<GradwireError>;
 }
 
 function call(): Line {
   const [here, there] = duplexPair({ allowHalfOpen: false });
   there.on('error', () => undefined).resume();
-  const pushed: PushMessage[] = [];
+  const pushed: unknown[] = [];
   const { promise: lost, resolve } = Promise.withResolvers<GradwireError>();
   const handlers = {
-    push: (message: PushMessage) => void pushed.push(message),
+    run: (run: RunStatus) => void pushed.push(run),
     lost: resolve,
   };
   const opened = ControlConnection.open(here, handlers, 'box');
   opened.catch(() => undefined);
-  return { there, opened, pushed, lost };
+  return { there, opened, pushed, push: (entries) => pushed.push(entries), lost };
 }
 
 const say = ({ there }: Line, message: unknown): void => {
@@ -203,9 +204,12 @@ test(`${MESSAGES} messages that are nearly a supervisor’s`, async () => {
       const which = below(random, methods.length);
       const id = waiting.length + 1;
       const body = { run: 'r', change: {}, after: 0 };
-      waiting.push(
-        connection.request(methods[which]!, body as never).then(() => answered++, note),
-      );
+      const method = methods[which]!;
+      const asked =
+        method === 'subscribe'
+          ? connection.subscribe('r', 0, line)
+          : connection.request(method, body as never);
+      waiting.push(asked.then(() => answered++, note));
       const reply = { type: 'reply', id, body: mutant(random, replies[which]) };
       const push = oneOf(random, pushes);
       const other = random() < 0.3 ? mutant(random, push) : push;

@@ -9,7 +9,7 @@ import type { NodeAccess } from '../../../src/main/cluster/node-access.ts';
 import type { NodeConnection } from '../../../src/shared/machines/node-status.ts';
 
 const events = () => ({
-  push: () => undefined,
+  run: () => undefined,
   restored: () => Promise.resolve(),
   attempts: () => 0,
   followed: () => false,

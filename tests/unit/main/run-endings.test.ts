@@ -40,15 +40,12 @@ beforeEach(() => {
   endings = new RunEndings({
     store,
     linksOf: () => links as unknown as readonly NodeLink[],
-    followers: {
-      endEarly: (run) => {
-        store.endEarly(run);
-      },
+    news: {
+      lastTold: () => undefined,
+      stored: () => undefined,
       tellRest: (run) => {
         endings.note(store.summary(run));
       },
-    },
-    news: {
       trouble: (error) => {
         throw error;
       },

@@ -19,7 +19,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
 import { SeenProgress } from '../../../src/agent/supervisor/runs/seen-progress.ts';
-import { RecordIntake } from '../../../src/main/runs/record-intake.ts';
+import { followerOf } from '../main/follower-of.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
@@ -349,12 +349,7 @@ class App {
   /** Stores what is there, until it is caught up or has enough. */
   async follow(journal: Journal, batches: number): Promise<void> {
     const position = this.store.journals.position('r', 'this-computer');
-    const intake = new RecordIntake(position, {
-      store: (entries) => void this.store.append('r', entries),
-      stored: () => undefined,
-      untold: (error) => this.errors.push(error),
-      failed: (error) => this.errors.push(error),
-    });
+    const intake = followerOf(this.store, 'r', this.errors);
     let left = batches;
     for await (const entries of journal.readAfter(position)) {
       intake.push(entries);

@@ -1,32 +1,36 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RecordIntake } from '../../../src/main/runs/record-intake.ts';
+import type { StoredBatch } from '../../../src/main/store/run-store.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import { followerOf, type Heard } from './follower-of.ts';
 import { done, entries, iterationRecord, wholeRun } from './sample-records.ts';
 
-function collector(stored = 0, fails = false) {
+interface Collected extends Heard {
+  /** The last sequence that is stored before. */
+  readonly position?: number;
+  /** Whether the store fails. */
+  readonly fails?: boolean;
+}
+
+function collector({ position = 0, fails = false, ...heard }: Collected = {}) {
   const batches: JournalEntry[][] = [];
   const last: number[] = [];
   const errors: unknown[] = [];
-  const intake = new RecordIntake(stored, {
-    store: (batch) => {
+  const store = {
+    journals: { isOpen: () => true, position: () => position },
+    append: (_: string, batch: readonly JournalEntry[]) => {
       if (fails) throw new Error('disk full');
       batches.push([...batch]);
+      const summary = { id: 'r', state: 'running' } as StoredBatch['summary'];
+      return { summary, entries: batch, refusal: undefined };
     },
-    stored: (sequence) => {
-      last.push(sequence);
-    },
-    untold: (error) => {
-      errors.push(error);
-    },
-    failed: (error) => {
-      errors.push(error);
-    },
-  });
+  };
+  const acknowledged = (sequence: number) => last.push(sequence);
+  const intake = followerOf(store, 'r', errors, { ...heard, acknowledged });
   return { intake, batches, last, errors };
 }
 
-describe('the intake', () => {
+describe('the follower of a journal', () => {
   test('whatever is delivered again, each record is stored once and in order', () => {
     const run = wholeRun(20);
     fc.assert(
@@ -63,13 +67,10 @@ describe('the intake', () => {
 
   test('stores a few after a short while', async () => {
     const stored = Promise.withResolvers<number>();
-    const intake = new RecordIntake(0, {
-      store: () => undefined,
-      stored: (sequence) => {
-        stored.resolve(sequence);
+    const { intake } = collector({
+      stored: (batch) => {
+        stored.resolve(batch.entries.at(-1)!.sequence);
       },
-      untold: stored.reject,
-      failed: stored.reject,
     });
     intake.push(entries([iterationRecord(0, 0)]));
     expect(await stored.promise).toBe(1);
@@ -77,27 +78,29 @@ describe('the intake', () => {
 
   test('what fails after a batch was stored is reported, not thrown', async () => {
     const untold = Promise.withResolvers<unknown>();
-    const failed: unknown[] = [];
     const stored: number[] = [];
-    const intake = new RecordIntake(0, {
-      store: () => undefined,
-      stored: (sequence) => {
+    const { intake, errors, last } = collector({
+      stored: (batch) => {
+        const { sequence } = batch.entries.at(-1)!;
         stored.push(sequence);
         throw new Error(`cannot be read after ${sequence}`);
       },
       untold: untold.resolve,
-      failed: (error) => failed.push(error),
     });
     // By the timer, where nobody could catch it.
     intake.push(entries([iterationRecord(0, 0)]));
     expect(await untold.promise).toEqual(new Error('cannot be read after 1'));
     // At once, as from a connection, which would be dropped.
     intake.push(entries([done], 1));
-    expect({ stored, failed }).toEqual({ stored: [1, 2], failed: [] });
+    expect({ last, stored, errors }).toEqual({
+      last: [1, 2],
+      stored: [1, 2],
+      errors: [],
+    });
   });
 
   test('a gap ends it, after what came before the gap', () => {
-    const { intake, batches, errors } = collector(3);
+    const { intake, batches, errors } = collector({ position: 3 });
     const [before, after] = entries([iterationRecord(0, 0), iterationRecord(0, 1)], 3);
     intake.push([before!, { ...after!, sequence: 6 }]);
     intake.push([after!]);
@@ -113,20 +116,20 @@ describe('the intake', () => {
 
   test('a declared gap is no error, even for a store that has part of it', () => {
     for (const stored of [3, 5]) {
-      const { intake, batches, errors } = collector(stored);
+      const { intake, batches, errors } = collector({ position: stored });
       const [entry] = entries([iterationRecord(0, 8)], 6);
       intake.push([{ ...entry!, follows: 3 }]);
       intake.close();
       expect(errors).toEqual([]);
       expect(batches).toEqual([[{ ...entry, follows: 3 }]]);
     }
-    const { intake, errors } = collector(2);
+    const { intake, errors } = collector({ position: 2 });
     intake.push([{ ...entries([done], 6)[0]!, follows: 3 }]);
     expect(errors).toMatchObject([{ code: 'RECORDS_MISSING' }]);
   });
 
   test('what cannot be stored is reported, not acknowledged, and nothing follows', () => {
-    const { intake, last, errors } = collector(0, true);
+    const { intake, last, errors } = collector({ fails: true });
     intake.push(entries([iterationRecord(0, 0), done]));
     intake.push(entries([done], 2));
     intake.close();
