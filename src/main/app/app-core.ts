@@ -4,10 +4,9 @@
  * calls and reports events to it. Closing it leaves runs to their supervisor.
  */
 import os from 'node:os';
-import { atMachine, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
-import { hasEnded } from '../../shared/records/run-state.ts';
 import type { AppInfo, CoreApi } from '../../shared/rpc/rpc.ts';
 import type { TerminalEvents } from '../../shared/rpc/terminal.ts';
 import { userHome } from '../home/user-home.ts';
@@ -26,7 +25,6 @@ import { keepHeapSmall } from '../store/small-heap.ts';
 import { Upkeep } from '../store/upkeep.ts';
 import { AppTerminals } from '../terminal/app-terminals.ts';
 import type { PageTerminals } from '../terminal/page-terminals.ts';
-import { lightened } from './light-entry.ts';
 import { FigureDesk } from '../figures/figure-desk.ts';
 import { recordsApi } from './records-api.ts';
 import { DataDesk } from './data-desk.ts';
@@ -84,7 +82,15 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     lock.release();
     throw error;
   }
-  const outbox = new EventOutbox();
+  const outbox: EventOutbox = new EventOutbox({
+    summary: (run) => store.summary(run),
+    nodes: () => desk.list(),
+    nodeChanged: (node) => {
+      const { connection, roundTripMs } = coordinator.machines.nodeConnection(node);
+      // Only once for a connection: it is not measured yet.
+      if (connection === 'connected' && roundTripMs === undefined) lookAtMachines();
+    },
+  });
   let closing: Promise<void> | undefined;
   const report = (error: unknown): void => {
     if (closing === undefined) outbox.notice(toErrorData(error));
@@ -108,57 +114,19 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       desk.progress(node, progress, cancel);
     },
   });
-  const live = new Set<string>();
   const coordinator = new RunCoordinator({
     store,
     nodes: inventory,
     scope: 'all',
     networkProfile: () => loadNetworkProfile(home.networkProfile),
-    events: {
-      changed: (summary) => {
-        outbox.changed(summary);
-        // Machines show which runs are active there, not their progress.
-        if (live.has(summary.id) === !hasEnded(summary.state)) return;
-        if (hasEnded(summary.state)) live.delete(summary.id);
-        else live.add(summary.id);
-        showNodes();
-      },
-      records: (run, entries) => {
-        settingsDesk.tellAlerts(run, entries);
-        outbox.records(run, entries.map(lightened));
-      },
-      notice: (error) => {
-        outbox.notice(error);
-      },
-      outOfReach: (node, error) => {
-        outbox.notice(atMachine(node, error));
-      },
-      silent: (node, error) => {
-        // Its card shows it for as long as it lasts.
-        if (error === undefined) return;
-        const message = `${node} does not answer: ${error.message}`;
-        outbox.notice({ ...error, message });
-      },
-      alertUntold: (error) => {
-        outbox.notice(error);
-      },
-      caughtUp: (catchUp) => {
-        outbox.caughtUp(catchUp);
-      },
-      nodeChanged: (node) => {
-        showNodes();
-        const { connection, roundTripMs } = coordinator.machines.nodeConnection(node);
-        // Only once for a connection: it is not measured yet.
-        if (connection === 'connected' && roundTripMs === undefined) lookAtMachines();
-      },
-    },
+    events: outbox,
   });
   const lookAtMachines = (): void => {
     coordinator.machines.measureRoundTrips().catch(report);
     desk.look().catch(report);
   };
   const showNodes = (): void => {
-    outbox.nodesChanged(() => desk.list());
+    outbox.nodesChanged();
   };
   const desk = new NodeDesk({
     store,

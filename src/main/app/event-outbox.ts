@@ -1,21 +1,24 @@
 /**
- * Events for the renderer: changed runs and new records of watched runs, gathered and
- * sent at most ten times a second; notices at once. Records around the moment of `watch`
+ * Events for the renderer, of the coordinator and of the app's other parts: changed runs and new
+ * records of watched runs, gathered and sent at most ten times a second; notices at once. Records around the moment of `watch`
  * may come twice: skip those that its answer's `lastSequence` covers. The host knows its
  * windows and counts watchers; here a run is either watched or not.
  */
-import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
+import { toldAlert, type ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { SettingsState } from '../../shared/settings/setting.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
-import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
+import { atMachine, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { messages } from '../../shared/checks/json-bound.ts';
 import type { NetworkStatus } from '../../shared/machines/link-status.ts';
 import type { NodeStatus } from '../../shared/machines/node-status.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import type { AppEvents } from '../../shared/rpc/rpc.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { OpenQuestion } from '../../shared/machines/ssh-question.ts';
+import type { CoordinatorEvents } from '../runs/run-news.ts';
+import { lightened } from './light-entry.ts';
 
 const INTERVAL_MS = 100;
 /** Notices kept until a page is open: the newest. */
@@ -26,19 +29,34 @@ export type AppListener = <E extends keyof AppEvents>(
   ...args: Parameters<AppEvents[E]>
 ) => void;
 
-export class EventOutbox {
+/** The state of things when an event is sent. */
+export interface OutboxSources {
+  summary(run: string): RunSummary;
+  nodes(): readonly NodeStatus[];
+  /** The connection to a machine was made or lost. */
+  nodeChanged(node: string): void;
+}
+
+export class EventOutbox implements CoordinatorEvents {
+  readonly #sources: OutboxSources;
   readonly #listeners = new Set<AppListener>();
   readonly #watched = new Set<string>();
   readonly #changed = new Map<string, RunSummary>();
   readonly #records = new Map<string, JournalEntry[]>();
   readonly #catchUps: CatchUp[] = [];
   readonly #notices: ErrorData[] = [];
-  #nodes: (() => readonly NodeStatus[]) | undefined;
+  /** Runs that have not ended. */
+  readonly #live = new Set<string>();
+  #nodesChanged = false;
   #dataSets: (() => Promise<readonly DataSetStatus[]>) | undefined;
   #isListing = false;
   #sweepsChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+
+  constructor(sources: OutboxSources) {
+    this.#sources = sources;
+  }
 
   listen(listener: AppListener): () => void {
     this.#listeners.add(listener);
@@ -59,13 +77,24 @@ export class EventOutbox {
   changed(summary: RunSummary): void {
     this.#changed.set(summary.id, summary);
     this.#schedule();
+    const isLive = !hasEnded(summary.state);
+    if (this.#live.has(summary.id) === isLive) return;
+    if (isLive) this.#live.add(summary.id);
+    else this.#live.delete(summary.id);
+    // Machines show which runs are active there, not their progress.
+    this.nodesChanged();
   }
 
   records(run: string, entries: readonly JournalEntry[]): void {
+    // Whichever process has stored them.
+    for (const { record } of entries) {
+      if (record.type !== 'alert' || record.phase !== 'raised') continue;
+      this.alert(toldAlert(this.#sources.summary(run), record));
+    }
     if (!this.#watched.has(run)) return;
-    const waiting = this.#records.get(run);
-    if (waiting === undefined) this.#records.set(run, [...entries]);
-    else for (const entry of entries) waiting.push(entry);
+    const waiting = this.#records.get(run) ?? [];
+    this.#records.set(run, waiting);
+    for (const entry of entries) waiting.push(lightened(entry));
     this.#schedule();
   }
 
@@ -87,14 +116,33 @@ export class EventOutbox {
     if (this.#notices.length > MOST_NOTICES) this.#notices.shift();
   }
 
+  alertUntold(error: ErrorData): void {
+    this.notice(error);
+  }
+
+  outOfReach(node: string, error: ErrorData): void {
+    this.notice(atMachine(node, error));
+  }
+
+  silent(node: string, error: ErrorData | undefined): void {
+    // Its card shows it for as long as it lasts.
+    if (error === undefined) return;
+    const message = `${node} does not answer: ${error.message}`;
+    this.notice({ ...error, message });
+  }
+
   /** Notices that no page has received. */
   takeNotices(): readonly ErrorData[] {
     return this.#notices.splice(0);
   }
 
-  /** Machines have changed; `list` is called when the push is sent. */
-  nodesChanged(list: () => readonly NodeStatus[]): void {
-    this.#nodes = list;
+  nodeChanged(node: string): void {
+    this.nodesChanged();
+    this.#sources.nodeChanged(node);
+  }
+
+  nodesChanged(): void {
+    this.#nodesChanged = true;
     this.#schedule();
   }
 
@@ -164,12 +212,11 @@ export class EventOutbox {
    * continues.
    */
   #listNodes(): void {
-    const list = this.#nodes;
-    if (list === undefined) return;
-    this.#nodes = undefined;
+    if (!this.#nodesChanged) return;
+    this.#nodesChanged = false;
     let nodes: readonly NodeStatus[];
     try {
-      nodes = list();
+      nodes = this.#sources.nodes();
     } catch (error) {
       return this.notice(toErrorData(error));
     }

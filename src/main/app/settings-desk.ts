@@ -1,6 +1,5 @@
-/** Settings for pages, and alerts that they are told. */
+/** Settings for pages, and alerts of which there is no record. */
 import { toldAlert } from '../../shared/alerts/told-alert.ts';
-import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import { unitsOf } from '../../shared/settings/unit-settings.ts';
 import {
@@ -48,14 +47,6 @@ export class SettingsDesk {
     if (text === this.#told) return;
     this.#told = text;
     this.#outbox.settingsChanged(state);
-  }
-
-  /** Tells pages of alerts among new records, whichever process has stored them. */
-  tellAlerts(run: string, entries: readonly JournalEntry[]): void {
-    for (const { record } of entries) {
-      if (record.type !== 'alert' || record.phase !== 'raised') continue;
-      this.#outbox.alert(toldAlert(this.#store.summary(run), record));
-    }
   }
 
   close(): void {

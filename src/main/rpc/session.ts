@@ -3,7 +3,7 @@
  * Only calls of AppApi reach the core, and only with arguments that fit `rpcArguments`. A session
  * ends with its channel and leaves nothing behind; it never ends a run.
  */
-import { createBirpc } from 'birpc';
+import { createBirpc, type BirpcReturn } from 'birpc';
 import type { z } from 'zod';
 import { plainIssue } from '../../shared/checks/plain-issue.ts';
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
@@ -14,11 +14,16 @@ import {
   type SessionEvents,
 } from '../../shared/rpc/rpc-wire.ts';
 import type { AppApi, AppEvents, CoreApi } from '../../shared/rpc/rpc.ts';
+import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import type { TerminalApi, TerminalEvents } from '../../shared/rpc/terminal.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import type { RpcChannel } from './channel.ts';
-import { PushWindow } from './push-window.ts';
-import { WatchRegister } from './watch-register.ts';
+
+/**
+ * Most records in flight to one renderer: one is about half a kilobyte of JSON, so these are about
+ * 8 MiB.
+ */
+export const MAX_RECORDS_IN_FLIGHT = 16_384;
 
 /** The terminals of one session. */
 export interface SessionTerminals {
@@ -43,12 +48,15 @@ export interface ServedCore {
 /** All sessions of one core, so that they share its watches. */
 export class Sessions {
   readonly #core: ServedCore;
-  readonly #watches: WatchRegister;
+  /**
+   * The sessions that watch each run. The core pushes a run's records while any watches it:
+   * one that leaves must not silence the others.
+   */
+  readonly #watchers = new Map<string, Set<RpcChannel>>();
   readonly #channels = new Set<RpcChannel>();
 
   constructor(core: ServedCore) {
     this.#core = core;
-    this.#watches = new WatchRegister(core.api);
   }
 
   get size(): number {
@@ -57,8 +65,7 @@ export class Sessions {
 
   /** Serves the core over this channel until it closes. */
   serve(channel: RpcChannel): void {
-    const watches = this.#watches;
-    // Bypasses the push window: terminals have their own flow control, and none of
+    // Bypasses the flow control of pushes: terminals have their own flow control, and none of
     // their output may be dropped.
     const terminals = this.#core.terminals({
       terminalOutput: async (...args) => {
@@ -70,8 +77,8 @@ export class Sessions {
     });
     const calls = gateCalls(this.#core.api, {
       ...terminals.api,
-      watch: (run) => watches.watch(channel, run),
-      unwatch: (run) => watches.unwatch(channel, run),
+      watch: (run) => this.#watch(channel, run),
+      unwatch: (run) => this.#unwatch(channel, run),
     });
     const renderer = createBirpc<SessionEvents, object, false>(
       {},
@@ -90,26 +97,11 @@ export class Sessions {
       },
     );
 
-    const window = new PushWindow(() => push(1, 'resync'));
-    const push = <E extends keyof SessionEvents>(
-      records: number,
-      event: E,
-      ...args: Parameters<SessionEvents[E]>
-    ): void => {
-      // Notices and catch-ups are in no store: a page that fell behind could not read them
-      // again. There are few of them.
-      const isStored = event !== 'notice' && event !== 'caughtUp';
-      if (isStored && !window.admit(records)) return;
-      const taken = (): void => {
-        if (isStored) window.taken(records);
-      };
-      // Any kind of answer counts: a renderer that failed on a push has received it.
-      renderer.$callRaw({ method: event, args }).then(taken, taken);
-    };
+    const push = pushesTo(renderer);
     const stop = this.#core.onEvent((event, ...args) => {
       if (event !== 'records') return push(1, event, ...args);
       const [run, entries] = args as Parameters<AppEvents['records']>;
-      if (watches.isWatched(channel, run))
+      if (this.#watchers.get(run)?.has(channel) === true)
         push(entries.length, 'records', run, entries);
     });
 
@@ -119,7 +111,7 @@ export class Sessions {
       stop();
       terminals.close();
       renderer.$close();
-      void watches.leave(channel);
+      for (const run of this.#watchers.keys()) void this.#unwatch(channel, run);
     });
   }
 
@@ -127,6 +119,67 @@ export class Sessions {
   close(): void {
     for (const channel of this.#channels) channel.close('done');
   }
+
+  /**
+   * Registers the session before the core is asked, so that it also gets records pushed
+   * before the answer arrives (sequence numbers show which ones it already has).
+   */
+  async #watch(session: RpcChannel, run: string): Promise<RunDetail> {
+    const watchers = this.#watchers.get(run) ?? new Set();
+    this.#watchers.set(run, watchers);
+    const joined = !watchers.has(session);
+    watchers.add(session);
+    try {
+      return await this.#core.api.watch(run);
+    } catch (error) {
+      if (joined) await this.#unwatch(session, run);
+      throw error;
+    }
+  }
+
+  async #unwatch(session: RpcChannel, run: string): Promise<void> {
+    const watchers = this.#watchers.get(run);
+    if (watchers?.delete(session) !== true || watchers.size > 0) return;
+    this.#watchers.delete(run);
+    await this.#core.api.unwatch(run);
+  }
+}
+
+type Push = <E extends keyof SessionEvents>(
+  records: number,
+  event: E,
+  ...args: Parameters<SessionEvents[E]>
+) => void;
+
+/**
+ * Pushes to one renderer with flow control: it answers every push that it has processed. While
+ * too much is unanswered, pushes are dropped, and once everything has been answered the renderer
+ * is asked to read again what it shows. So memory is bounded whatever the renderer does, and
+ * nothing is lost: the store has everything that goes through here.
+ */
+function pushesTo(renderer: BirpcReturn<SessionEvents, object, false>): Push {
+  let inFlight = 0;
+  let leftOut = false;
+  const push: Push = (records, event, ...args) => {
+    // Notices and catch-ups are in no store: a page that fell behind could not read them
+    // again. There are few of them.
+    const isStored = event !== 'notice' && event !== 'caughtUp';
+    if (isStored) {
+      // A single push beyond the limit is still sent if nothing is in flight.
+      leftOut ||= inFlight > 0 && inFlight + records > MAX_RECORDS_IN_FLIGHT;
+      if (leftOut) return;
+      inFlight += records;
+    }
+    const taken = (): void => {
+      if (isStored) inFlight -= records;
+      if (!isStored || inFlight > 0 || !leftOut) return;
+      leftOut = false;
+      push(1, 'resync');
+    };
+    // Any kind of answer counts: a renderer that failed on a push has received it.
+    renderer.$callRaw({ method: event, args }).then(taken, taken);
+  };
+  return push;
 }
 
 type Call = (...input: unknown[]) => Promise<unknown>;

@@ -19,8 +19,14 @@ const summary = (iterations: number): RunSummary => ({
   deleted: false,
 });
 
-function listening() {
-  const outbox = new EventOutbox();
+const quiet = {
+  summary: () => summary(0),
+  nodes: () => [],
+  nodeChanged: () => undefined,
+};
+
+function listening(nodes = quiet.nodes) {
+  const outbox = new EventOutbox({ ...quiet, nodes });
   const heard: unknown[][] = [];
   outbox.listen((event, ...args) => {
     heard.push([event, ...args]);
@@ -41,6 +47,8 @@ test('gathers records of a watched run, then says how the run is', () => {
   expect(heard).toEqual([
     ['records', 'r', all],
     ['runChanged', summary(2)],
+    // The run is live, which machines show.
+    ['nodesChanged', []],
   ]);
 });
 
@@ -58,7 +66,7 @@ test('says nothing of runs that are not watched, and nothing after its end', () 
 });
 
 test('a burst is pushed soon, as one', async () => {
-  const outbox = new EventOutbox();
+  const outbox = new EventOutbox(quiet);
   const told = Promise.withResolvers<unknown[]>();
   outbox.listen((event, ...args) => {
     told.resolve([event, ...args]);
@@ -68,10 +76,10 @@ test('a burst is pushed soon, as one', async () => {
 });
 
 test('machines that cannot be read are a notice', () => {
-  const { outbox, heard } = listening();
-  outbox.nodesChanged(() => {
+  const { outbox, heard } = listening(() => {
     throw failure('DATABASE_CORRUPT', 'the run history is damaged');
   });
+  outbox.nodesChanged();
   outbox.changed(summary(1));
   outbox.close();
   expect(heard).toEqual([
@@ -81,7 +89,7 @@ test('machines that cannot be read are a notice', () => {
 });
 
 test('keeps the newest notices until a page is open', () => {
-  const outbox = new EventOutbox();
+  const outbox = new EventOutbox(quiet);
   const notice = (code: string) => ({ code, kind: 'failure' as const, message: code });
   for (let i = 0; i < 60; i++) outbox.notice(notice(`N${i}`));
   const heard: unknown[] = [];

@@ -19,7 +19,11 @@ afterEach(() => {
 
 function openDesk() {
   const store = RunStore.open(path.join(directory, 'gradwire.db'));
-  const outbox = new EventOutbox();
+  const outbox = new EventOutbox({
+    summary: (run) => store.summary(run),
+    nodes: () => [],
+    nodeChanged: () => undefined,
+  });
   const heard: (readonly [string, ...unknown[]])[] = [];
   outbox.listen((event, ...args) => {
     heard.push([event, ...args]);
@@ -52,7 +56,7 @@ test('pages hear of a change once, whoever made it', async () => {
 });
 
 test('pages hear of raised alerts alone, and of a run that failed without a record', () => {
-  const { desk, heard, store } = openDesk();
+  const { desk, heard, outbox, store } = openDesk();
   store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
   const alert = (phase: AlertRecord['phase']): AlertRecord => ({
     type: 'alert',
@@ -62,10 +66,7 @@ test('pages hear of raised alerts alone, and of a run that failed without a reco
     phase,
     message: 'rank 1 waits',
   });
-  desk.tellAlerts(
-    'r',
-    entries([iterationRecord(0, 0), alert('raised'), alert('over')]),
-  );
+  outbox.records('r', entries([iterationRecord(0, 0), alert('raised'), alert('over')]));
   store.fail('r', { code: 'X', kind: 'failure', message: 'gone' }, 5);
   desk.close();
   store.fail('r', { code: 'X', kind: 'failure', message: 'again' }, 6);

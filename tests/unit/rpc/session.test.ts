@@ -1,7 +1,6 @@
 /** The page's connection and main's session, talking: what crosses, and what does not. */
 import { describe, expect, it, vi } from 'vitest';
-import { MAX_RECORDS_IN_FLIGHT } from '../../../src/main/rpc/push-window.ts';
-import { Sessions } from '../../../src/main/rpc/session.ts';
+import { MAX_RECORDS_IN_FLIGHT, Sessions } from '../../../src/main/rpc/session.ts';
 import { HostConnection } from '../../../src/renderer/state/host/host-connection.ts';
 import { rpcArguments } from '../../../src/shared/rpc/rpc-arguments.ts';
 import type { AppApi } from '../../../src/shared/rpc/rpc.ts';
