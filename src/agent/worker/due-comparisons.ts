@@ -1,6 +1,7 @@
 /** The comparisons of applied gradients with uncompressed ones that a spec asks for. */
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import type { Gathered } from '../world/report-channel.ts';
 import type { RankNotices } from './rank-notices.ts';
-import type { Report } from './record-sender.ts';
 import type { GradientComparison } from './steps/gradient-comparison.ts';
 import { isDue, type Steps } from './steps/steps.ts';
 
@@ -11,7 +12,7 @@ interface ComparisonsOptions {
   readonly comparison: GradientComparison;
   readonly steps: Steps;
   readonly notices: RankNotices;
-  readonly report: (report: Report) => void;
+  readonly report: (report: Gathered<RunRecord>) => void;
 }
 
 export class DueComparisons {

@@ -1,13 +1,14 @@
 /** Reports what an exchange returned besides its iteration's record. */
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { BucketInterval } from '../exchange/bucket-sums.ts';
 import type { ExchangeResult } from '../exchange/exchange-calls.ts';
+import type { Gathered } from '../world/report-channel.ts';
 import type { FiniteMeasures } from './finite-measures.ts';
 import type { RankNotices } from './rank-notices.ts';
-import type { Report } from './record-sender.ts';
 
 interface ReportsOptions {
   readonly rank: number;
-  readonly report: (report: Report) => void;
+  readonly report: (report: Gathered<RunRecord>) => void;
   readonly finite: FiniteMeasures;
   readonly notices: RankNotices;
 }

@@ -8,6 +8,7 @@ import {
   type FromWorker,
   type ToWorker,
 } from '../../shared/protocol/worker.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { tellReading } from '../training/create-trainer.ts';
 import { parseOrder } from '../world/line-message.ts';
@@ -17,9 +18,10 @@ import { rankError } from './trainers/rank-error.ts';
 
 const [run = '?', rank = '?'] = process.argv.slice(2);
 
-const reports = openRankLine<ToWorker, FromWorker>({
+const reports = openRankLine<ToWorker, FromWorker, RunRecord>({
   title: `gradwire worker ${run} ${rank}`,
   parse: parseOrder(toWorkerSchema),
+  reportOf: (records) => ({ type: 'records', records }),
   obey: (order) => {
     session.handle(order);
   },

@@ -5,10 +5,11 @@
 import { zeroTimes, sumPhases } from '../../shared/records/phases.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Program } from '../bridge/program.ts';
 import type { Stepped } from '../bridge/messages.ts';
 import type { StepResult } from '../training/trainer.ts';
-import type { Report } from './record-sender.ts';
+import type { Gathered } from '../world/report-channel.ts';
 import { LoggedValues } from './steps/logged-values.ts';
 import { passesOf } from './steps/program-steps.ts';
 
@@ -18,7 +19,7 @@ export interface ObservedOptions {
   readonly plan: ExchangePlan;
   /** `iterations` of the spec. */
   readonly iterations: number;
-  readonly report: (report: Report) => void;
+  readonly report: (report: Gathered<RunRecord>) => void;
   readonly room: () => Promise<void> | undefined;
   /** Whether the user wants it to stop. */
   readonly stops: () => boolean;

@@ -1,12 +1,13 @@
 /** Notices of one rank to its run; its calls are passed on by themselves. */
 import type { Notice } from '../../shared/records/notice.ts';
-import type { Report } from './record-sender.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import type { Gathered } from '../world/report-channel.ts';
 
 export class RankNotices {
   readonly #rank: number;
-  readonly #report: (report: Report) => void;
+  readonly #report: (report: Gathered<RunRecord>) => void;
 
-  constructor(rank: number, report: (report: Report) => void) {
+  constructor(rank: number, report: (report: Gathered<RunRecord>) => void) {
     this.#rank = rank;
     this.#report = report;
   }

@@ -9,6 +9,7 @@ import type { RankOrder } from '../../shared/orders/orders.ts';
 import { checkpointInterval } from '../../shared/spec/experiment-spec.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type {
@@ -42,7 +43,6 @@ import type { EngineCalls } from './engine/engine-protocol.ts';
 import { locatedError } from './located-error.ts';
 import { parameterArena } from './parameter-arena.ts';
 import { ProgramRank } from './program-rank.ts';
-import { RecordSender } from './record-sender.ts';
 import { connectStage } from './stage-connection.ts';
 import {
   exchangesOnHost,
@@ -63,14 +63,13 @@ export interface SessionOptions {
   readonly engineThread: string;
   /** File of the script of trainer threads beside the worker's own. */
   readonly gradientThread: string;
-  readonly reports: Pick<ReportChannel<FromWorker>, 'send' | 'room'>;
+  readonly reports: ReportChannel<FromWorker, RunRecord>;
   /** Ends the process; called once. */
   readonly exit: (code: number) => void;
 }
 
 export class WorkerSession {
   readonly #options: SessionOptions;
-  readonly #records: RecordSender;
   #engine: EngineClient | undefined;
   #configuration: Configuration | undefined;
   #trainer: Promise<Trainer> | undefined;
@@ -95,9 +94,6 @@ export class WorkerSession {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#records = new RecordSender((message) => {
-      options.reports.send(message);
-    });
   }
 
   handle(message: ToWorker): void {
@@ -123,7 +119,7 @@ export class WorkerSession {
   fail(error: ErrorData): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#records.flush();
+    this.#options.reports.flush();
     this.#engine?.abort(error);
     this.#program?.abort(error);
     this.#options.reports.send({ type: 'failed', error });
@@ -146,8 +142,8 @@ export class WorkerSession {
         this.fail(locatedError(rankError(error), rank, this.#addresses));
       },
       told: (notice) => {
-        this.#records.push({ type: 'notice', at: Date.now(), ...notice });
-        this.#records.flush();
+        this.#options.reports.gather({ type: 'notice', at: Date.now(), ...notice });
+        this.#options.reports.flush();
       },
     });
     if (this.#program !== undefined) {
@@ -209,8 +205,6 @@ export class WorkerSession {
     if (directory === undefined || isProgram(spec.workload)) return undefined;
     const every = checkpointInterval(spec) || Infinity;
     const written = (checkpoint: WrittenCheckpoint): void => {
-      // Records made before the checkpoint are sent before it.
-      this.#records.flush();
       this.#options.reports.send({ type: 'checkpoint', ...checkpoint });
     };
     return new CheckpointKeeper(
@@ -354,7 +348,7 @@ export class WorkerSession {
       fences,
       notices: readsBack ? [READ_BACK, ...notices] : notices,
       report: (record) => {
-        this.#records.push(record);
+        this.#options.reports.gather(record);
       },
       engineIsInline: this.#engineIsInline,
       room: () => this.#options.reports.room(),
@@ -363,7 +357,7 @@ export class WorkerSession {
       begun: optimizeEarly,
     });
     await loop.run(resume?.engine.schedule.plan ?? configuration.plan);
-    this.#records.flush();
+    this.#options.reports.flush();
     await engine.close();
     this.#gpuGradient?.[Symbol.dispose]();
     trainer.close();
@@ -380,13 +374,13 @@ export class WorkerSession {
         reports.send(report);
       },
       report: (record) => {
-        this.#records.push(record);
+        this.#options.reports.gather(record);
       },
       room: () => reports.room(),
       stops,
     });
     if (stops()) program.stop();
-    this.#records.flush();
+    this.#options.reports.flush();
     await program.finish();
     this.#finished();
   }

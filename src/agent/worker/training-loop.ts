@@ -8,11 +8,13 @@ import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import { pipelinePosition } from '../../shared/spec/parallelism/pipeline.ts';
 import type { Notice } from '../../shared/records/notice.ts';
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
 import type { Fence } from '../exchange/exchange-calls.ts';
 import type { Arena } from '../memory/arena.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../training/trainer.ts';
+import type { Gathered } from '../world/report-channel.ts';
 import type { CheckpointKeeper } from './checkpoint-keeper.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { EventTurns } from './event-turns.ts';
@@ -22,7 +24,6 @@ import { DueComparisons } from './due-comparisons.ts';
 import { makeIterationRecord } from './iteration-record.ts';
 import { copyState, restoreState } from './loop-state.ts';
 import { RankNotices } from './rank-notices.ts';
-import type { Report } from './record-sender.ts';
 import { Replicas, type Evaluation } from './replicas.ts';
 import { GradientComparison } from './steps/gradient-comparison.ts';
 import {
@@ -47,7 +48,7 @@ export interface LoopOptions {
   /** The fences before iteration 0, and their notices. */
   readonly fences: readonly Fence[];
   readonly notices: readonly Notice[];
-  readonly report: (report: Report) => void;
+  readonly report: (report: Gathered<RunRecord>) => void;
   /** Waits for room for reports; undefined while there is some. */
   readonly room: () => Promise<void> | undefined;
   /** Whether the engine runs on this thread. */

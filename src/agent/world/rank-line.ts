@@ -15,22 +15,25 @@ const REPORTS = 3;
 /** The argument for a process whose reports are carried line by line. */
 export const BY_LINE = '--by-line';
 
-export interface RankLine<Order> {
+export interface RankLine<Order, Report, Part> {
   /** The title that `ps` shows. */
   readonly title: string;
   readonly obey: (order: Order) => void;
   /** Checks an order. */
   readonly parse: Parse<Order>;
+  /** The message with gathered parts of reports, if there are such. */
+  readonly reportOf?: (parts: readonly Part[]) => Report;
   /** An error that nothing else caught. */
   readonly fail: (error: unknown) => void;
 }
 
-export function openRankLine<Order, Report>({
+export function openRankLine<Order, Report, Part = never>({
   title,
   obey,
   fail,
   parse,
-}: RankLine<Order>): ReportChannel<Report> {
+  reportOf,
+}: RankLine<Order, Report, Part>): ReportChannel<Report, Part> {
   // Where Slurm starts it, the login node's may not reach it.
   process.umask(0o077);
   keepCompiledCode();
@@ -53,5 +56,5 @@ export function openRankLine<Order, Report>({
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   if (byLine) stream.write(MARKER);
-  return new ReportChannel<Report>(stream, byLine);
+  return new ReportChannel<Report, Part>(stream, byLine, reportOf);
 }

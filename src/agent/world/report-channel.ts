@@ -1,12 +1,16 @@
 /**
- * A rank's reports to its parent: frames on one stream. Bounded: a supervisor that does
- * not read (a slow disk under its journal) holds the training back, not the memory.
+ * A rank's reports to its parent: frames on one stream. What a rank reports often is gathered:
+ * a message is sent when 256 reports are there or 50 ms after the first, so that the stream
+ * stays live at little cost to the trainer. Bounded: a supervisor that does not read (a slow
+ * disk under its journal) holds the training back, not the memory.
  */
 import type { Writable } from 'node:stream';
 import { encodeFrame } from '../../shared/protocol/frame.ts';
 
 /** Bytes of about ten thousand records, much more than a supervisor's usual lag. */
 const FULL_BYTES = 8 * 2 ** 20;
+const BATCH = 256;
+const DELAY_MS = 50;
 
 /**
  * An empty message whose frame ends with a line feed, so that a carrier that waits for
@@ -14,23 +18,61 @@ const FULL_BYTES = 8 * 2 ** 20;
  */
 export const FLUSH = 0x0a;
 
-export class ReportChannel<Report> {
+/**
+ * A part of a message, or a function that makes it from values that no longer change. It is made
+ * only when it is sent, which is mostly while the rank waits for others: several in a row take
+ * a fraction of the time of one between two iterations.
+ */
+export type Gathered<Part> = Part | (() => Part);
+
+export class ReportChannel<Report, Part = never> {
   readonly #stream: Writable;
   readonly #flush: Uint8Array;
+  readonly #reportOf: ((parts: readonly Part[]) => Report) | undefined;
+  #parts: Gathered<Part>[] = [];
+  #timer: NodeJS.Timeout | undefined;
 
-  /** @param byLine the stream is carried line by line */
-  constructor(stream: Writable, byLine = false) {
+  /**
+   * @param byLine the stream is carried line by line
+   * @param reportOf makes the message with these parts, if any are gathered
+   */
+  constructor(
+    stream: Writable,
+    byLine = false,
+    reportOf?: (parts: readonly Part[]) => Report,
+  ) {
     this.#stream = stream;
+    this.#reportOf = reportOf;
     // MessagePack of a small number is the byte itself.
     this.#flush = byLine ? encodeFrame(FLUSH) : new Uint8Array();
   }
 
-  /** Sends a report. Never refuses: callers that report a lot await `room` in between. */
+  /** Sends a part with others. Never refuses: callers await `room` in between. */
+  gather(part: Gathered<Part>): void {
+    this.#parts.push(part);
+    if (this.#parts.length >= BATCH) this.flush();
+    else
+      this.#timer ??= setTimeout(() => {
+        this.flush();
+      }, DELAY_MS);
+  }
+
+  /** Sends a report, after what was gathered before it. */
   send(report: Report): void {
-    const frame = encodeFrame(report);
-    this.#stream.write(
-      this.#flush.length === 0 ? frame : Buffer.concat([frame, this.#flush]),
+    this.flush();
+    this.#write(report);
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#parts.length === 0) return;
+    const parts = this.#parts.map((part) =>
+      typeof part === 'function' ? (part as () => Part)() : part,
     );
+    this.#parts = [];
+    this.#write(this.#reportOf!(parts));
   }
 
   /**
@@ -47,5 +89,12 @@ export class ReportChannel<Report> {
   /** Calls back when the last report has been handed over. */
   end(ended: () => void): void {
     this.#stream.end(ended);
+  }
+
+  #write(report: Report): void {
+    const frame = encodeFrame(report);
+    this.#stream.write(
+      this.#flush.length === 0 ? frame : Buffer.concat([frame, this.#flush]),
+    );
   }
 }

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ReportChannel } from '../../../src/agent/world/report-channel.ts';
 import { FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { FromWorker } from '../../../src/shared/protocol/worker.ts';
@@ -36,4 +36,35 @@ it('has room again once a supervisor that was behind has read everything', async
     channel.end(resolve);
   });
   expect(read).toBe(sent);
+});
+
+function gathering() {
+  const stream = new PassThrough();
+  const channel = new ReportChannel<object, number>(stream, false, (parts) => ({
+    parts,
+  }));
+  const decoder = new FrameDecoder();
+  const heard: unknown[] = [];
+  stream.on('data', (chunk: Buffer) => heard.push(...decoder.push(chunk)));
+  return { channel, heard };
+}
+
+it('sends what was gathered before a report, and makes it only then', async () => {
+  const { channel, heard } = gathering();
+  const make = vi.fn(() => 2);
+  channel.gather(1);
+  channel.gather(make);
+  expect(make).not.toHaveBeenCalled();
+  channel.send({ type: 'finished' });
+  await expect.poll(() => heard).toHaveLength(2);
+  expect(heard).toEqual([{ parts: [1, 2] }, { type: 'finished' }]);
+  expect(make).toHaveBeenCalledOnce();
+});
+
+it('sends 256 at once, and fewer after a moment', async () => {
+  const { channel, heard } = gathering();
+  for (let n = 0; n < 257; n++) channel.gather(n);
+  await expect.poll(() => heard).toHaveLength(2);
+  const all = Array.from({ length: 257 }, (_, n) => n);
+  expect(heard).toEqual([{ parts: all.slice(0, 256) }, { parts: all.slice(256) }]);
 });
