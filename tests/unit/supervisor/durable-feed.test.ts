@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Journal } from '../../../src/agent/supervisor/journal/journal.ts';
 import { RecordAdmission } from '../../../src/agent/supervisor/journal/record-admission.ts';
-import { DurableFeed } from '../../../src/agent/supervisor/runs/followed-journal.ts';
+import { DurableFeed } from '../../../src/agent/supervisor/runs/run-journal.ts';
 import { SupervisedRun } from '../../../src/agent/supervisor/runs/supervised-run.ts';
 import { checkedLaunch } from '../../harness/checked-launch.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';

@@ -2,7 +2,7 @@
  * A run's journal: every record with its sequence number, appended to one file before
  * it is passed on. Frames of MessagePack (`shared/protocol/frame.ts`); a frame cut
  * short by a crash is the end of the journal. Reading may continue while it grows. What is
- * passed on has been synchronised to the disk (`runs/followed-journal.ts`).
+ * passed on has been synchronised to the disk (`runs/run-journal.ts`).
  *
  * When a journal reaches its bound, details of its older half are left out: it is rewritten
  * to a new file, which replaces the old one. Entries then state what they follow, and

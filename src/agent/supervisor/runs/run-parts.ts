@@ -1,7 +1,6 @@
 /** Parts of a run on this node, which know each other. */
 import type { RecordAdmission } from '../journal/record-admission.ts';
 import type { RankTeam } from '../ranks/rank-team.ts';
-import type { FollowedJournal } from './followed-journal.ts';
 import type { PlannedSwitches } from './planned-switches.ts';
 import type { RunLife } from './run-life.ts';
 import type { RunOptions } from './run-options.ts';
@@ -11,7 +10,6 @@ export interface RunParts {
   readonly options: RunOptions;
   readonly life: RunLife;
   readonly outcome: RunOutcome;
-  readonly journal: FollowedJournal;
   readonly admission: RecordAdmission;
   readonly switches: PlannedSwitches;
   /** The ranks here, while there are any. */

@@ -25,11 +25,10 @@ import {
   stoppedEarly,
   stoppedInterrupted,
 } from '../ranks/run-errors.ts';
-import { FollowedJournal } from './followed-journal.ts';
 import { PlannedSwitches } from './planned-switches.ts';
-import { RankReports } from './rank-reports.ts';
 import { isRestartable } from './restartable.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
+import { RunJournal } from './run-journal.ts';
 import { firstState, RunLife } from './run-life.ts';
 import { openAllocation } from './run-nodes.ts';
 import type {
@@ -49,7 +48,7 @@ export class SupervisedRun {
   readonly #options: RunOptions;
   readonly #life: RunLife;
   readonly #outcome: RunOutcome;
-  readonly #journal: FollowedJournal;
+  readonly #journal: RunJournal;
   readonly #admission: RecordAdmission;
   readonly #checkpoints: RunCheckpoints;
   readonly #createdAt: number;
@@ -62,15 +61,11 @@ export class SupervisedRun {
   #team: RankTeam | undefined;
   /** The iteration from which the current ranks resumed. */
   #resumed: number | undefined;
-  readonly #reports: RankReports;
 
   constructor(options: RunOptions) {
     const { checkpoints, node, ranks, restored } = options;
     this.#options = options;
     this.#outcome = new RunOutcome(node, ranks);
-    this.#journal = new FollowedJournal(options.journal, (error) => {
-      this.abort(error);
-    });
     this.#setting = options;
     this.#switches = new PlannedSwitches(options);
     this.#checkpoints = new RunCheckpoints(checkpoints, ranks, node);
@@ -84,17 +79,21 @@ export class SupervisedRun {
       options,
       life: this.#life,
       outcome: this.#outcome,
-      journal: this.#journal,
       admission: this.#admission,
       switches: this.#switches,
       team: () => this.#team,
     };
-    const goBack: RunOrders['goBack'] = (way) => this.orders.goBack(way);
-    this.#reports = new RankReports(parts, this.#createdAt, goBack);
+    this.#journal = new RunJournal(parts, {
+      begun: this.#createdAt,
+      goBack: (way) => this.orders.goBack(way),
+      failed: (error) => {
+        this.abort(error);
+      },
+    });
     this.orders = new RunOrders(parts, () => this.stop());
     this.#allocation = openAllocation(parts, {
       store: (record) => {
-        this.#reports.store([record]);
+        this.#journal.store([record]);
       },
       start: () => {
         this.#startOnNodes();
@@ -233,7 +232,7 @@ export class SupervisedRun {
         from,
       }),
       {
-        ...this.#reports.heard,
+        ...this.#journal.heard,
         started: (started) => {
           this.#started(started);
         },
@@ -241,7 +240,7 @@ export class SupervisedRun {
           const record = this.#checkpoints.add(rank, written);
           if (record === undefined) return;
           this.#restarts.progressed();
-          this.#reports.store([record]);
+          this.#journal.store([record]);
         },
         ended: (error) => {
           this.#teamEnded(error);
@@ -252,13 +251,13 @@ export class SupervisedRun {
 
   #started(started: TeamStart): void {
     this.#life.happens('connected');
-    this.#reports.started(started, this.#resumed, this.#allocation?.placement);
+    this.#journal.started(started, this.#resumed, this.#allocation?.placement);
     if (this.#resumed !== undefined) this.#journal.changed();
   }
 
   /** The processes are gone. */
   #teamEnded(lost: ErrorData | undefined): void {
-    this.#reports.ended();
+    this.#journal.ended();
     this.#outcome.ranksGone(this.#team!.finished);
     this.#team = undefined;
     this.#life.happens('gone');
@@ -299,7 +298,7 @@ export class SupervisedRun {
     this.#switches.repeat();
     this.#life.happens('interrupt');
     const { node } = this.#options;
-    this.#reports.store([{ type: 'interrupted', at: Date.now(), node, error }]);
+    this.#journal.store([{ type: 'interrupted', at: Date.now(), node, error }]);
     const { nodesEnd } = this.#outcome;
     const isOver = nodesEnd !== undefined || error.code === 'SUPERVISOR_STOPPED';
     if (isOver) this.#allocation?.release();
