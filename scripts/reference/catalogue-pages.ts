@@ -10,7 +10,7 @@ import {
   parameterRow,
   type Fact,
 } from '../../src/shared/catalogue/facts.ts';
-import { loadPresets } from '../../src/main/spec/presets.ts';
+import { loadPresets } from '../../src/main/spec/spec-source.ts';
 import { publicSets } from '../../src/main/data-sets/public-sets.ts';
 import { formatBytes } from '../../src/shared/words/units.ts';
 import { bytesToFetch } from '../../src/main/data-sets/fetch-set.ts';

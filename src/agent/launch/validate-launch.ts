@@ -24,8 +24,7 @@ import {
 } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf, replicaCount } from '../../shared/spec/parallelism/pipeline.ts';
 import { parallelismKind } from '../../shared/spec/parallelism/parallelism.ts';
-import { checkParallelism, checkSplit } from './check-parallelism.ts';
-import { checkTorch } from './check-torch.ts';
+import { checkParallelism, checkSplit, checkTorch } from './check-settings.ts';
 import { LaunchMemory } from './launch-memory.ts';
 import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';

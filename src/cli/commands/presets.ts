@@ -1,6 +1,6 @@
 /** `gradwire presets`: the experiments that come with Gradwire. */
 import type { Command } from 'commander';
-import { loadPresets, readPreset } from '../../main/spec/presets.ts';
+import { loadPresets, readPreset } from '../../main/spec/spec-source.ts';
 import { textTable } from '../text/text-table.ts';
 
 export function addPresetsCommand(program: Command): void {

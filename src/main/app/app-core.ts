@@ -17,7 +17,7 @@ import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile, WatchedProfile } from '../home/network-profile-file.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
-import { loadPresets } from '../spec/presets.ts';
+import { loadPresets } from '../spec/spec-source.ts';
 import { changedYaml } from '../spec/changed-yaml.ts';
 import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
 import { RunStore } from '../store/run-store.ts';

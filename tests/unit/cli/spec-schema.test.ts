@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { compressors, makeCatalogue } from '../../../src/agent/engine.ts';
 import { specSchema } from '../../../src/cli/commands/spec-schema.ts';
-import { loadPresets } from '../../../src/main/spec/presets.ts';
+import { loadPresets } from '../../../src/main/spec/spec-source.ts';
 
 type Node = {
   readonly properties: Readonly<Record<string, Node>>;

@@ -1,6 +1,7 @@
 /**
- * Checks whether ranks can divide the work as a spec asks: by its kind of parallelism, which may
- * split the model into the stages of a pipeline.
+ * Checks whether settings of a spec fit each other: whether ranks can divide the work as it asks, by
+ * its kind of parallelism, which may split the model into the stages of a pipeline, and whether
+ * PyTorch can compute it (`backend: torch`).
  */
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
@@ -11,13 +12,15 @@ import {
   parallelismKind,
 } from '../../shared/spec/parallelism/parallelism.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import type { LayerFacts } from '../training/model-facts.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
-import { splittableModels } from '../training/workload-catalogue.ts';
+import { isRegistered, splittableModels } from '../training/workload-catalogue.ts';
 
 const PIPELINE = 'parallelism.pipeline';
 const SPLIT = `${PIPELINE}.splitAfter`;
+const OTHERWISE = 'Use backend: auto, or a built-in model.';
 
 /**
  * Checks that do not need the model.
@@ -211,3 +214,47 @@ function requireOwnTensors(
 
 const unsplittable = (place: string, message: string, next: string): GradwireError =>
   inputError('PIPELINE_MISFIT', message, { place, next });
+
+/** @throws GradwireError `TORCH_MISFIT` */
+export function checkTorch(spec: ExperimentSpec): void {
+  const { backend, python, workload } = spec;
+  if (backend !== 'torch') {
+    if (python === undefined) return;
+    throw noTorch(
+      'python',
+      'nothing uses python without backend: torch',
+      'Set backend: torch, or remove python.',
+    );
+  }
+  if (isProgram(workload)) {
+    throw noTorch('backend', 'a program computes by itself', 'Remove backend.');
+  }
+  if (isSynthetic(workload)) {
+    throw noTorch('backend', 'a synthetic gradient is not computed', 'Remove backend.');
+  }
+  const model = modelName(workload.model);
+  if (workload.modelSource !== undefined || isRegistered(workload.model)) {
+    throw noTorch(
+      'backend',
+      `${model} is a model of your own, written for jax-js`,
+      `${OTHERWISE} A model in PyTorch is trained as a program (docs/pytorch.md).`,
+    );
+  }
+  if (pipelineOf(spec) !== undefined) {
+    throw noTorch(
+      'parallelism.pipeline',
+      'PyTorch computes whole models, not stages',
+      'Remove the pipeline, or use backend: wasm.',
+    );
+  }
+  if ((asynchronousOf(spec)?.trainerThreads ?? 1) > 1) {
+    throw noTorch(
+      'parallelism.trainerThreads',
+      'a rank has one process with PyTorch, which computes one gradient at a time',
+      'Remove it, or use backend: wasm.',
+    );
+  }
+}
+
+const noTorch = (place: string, message: string, next: string): GradwireError =>
+  inputError('TORCH_MISFIT', message, { place, next });
