@@ -1,6 +1,6 @@
 /**
- * Writes records into a run's tables and updates its summary: state, methods used, last
- * metric, every rank's progress, and the mean loss there. Runs within the caller's
+ * Writes records into a run's tables and updates its summary: every rank's progress, and the
+ * mean loss there; `event-changes.ts` has what events change. Runs within the caller's
  * transaction.
  *
  * Supervisors check records before they journal them. A record that still cannot be stored
@@ -9,8 +9,6 @@
  */
 import Database from 'better-sqlite3';
 import { failure, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
-import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
-import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { DoneRecord } from '../../shared/records/done.ts';
 import type { FailedRecord } from '../../shared/records/failed.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
@@ -20,22 +18,16 @@ import {
   type JournalEntry,
 } from '../../shared/records/journal-entry.ts';
 import { parseRecord } from '../../shared/records/parse-record.ts';
-import {
-  eventKindOf,
-  type RunEvent,
-  type RunRecord,
-} from '../../shared/records/record-kinds.ts';
-import { alertsAfter, type RunAlert } from '../../shared/records/run-alert.ts';
+import type { RunEvent, RunRecord } from '../../shared/records/record-kinds.ts';
 import { reportOf, rootCause } from '../../shared/errors/root-cause.ts';
 import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
-import { endedAt } from './ended-at.ts';
+import { applyEvent, type EventTables } from './event-changes.ts';
 import type { IterationArchive } from './iteration-archive.ts';
 import type { IterationReader } from './iteration-reader.ts';
 import { JournalProgress } from './journal-progress.ts';
 import type { JournalRow, RunRow } from './run-row.ts';
 import { packSums } from './packed-sums.ts';
 import type { Moment, RunAlerts } from './run-alerts.ts';
-import type { Statements } from './statements.ts';
 
 export interface Written {
   /** The entries as stored. */
@@ -47,12 +39,76 @@ export interface Written {
 }
 
 /** Tables that a writer writes to, and what of them it has to read. */
-export interface RecordTables {
-  readonly statements: Statements;
+export interface RecordTables extends EventTables {
+  readonly sql: ReturnType<typeof prepareWrites>;
   readonly archive: IterationArchive;
   readonly reader: IterationReader;
   readonly alerts: RunAlerts;
 }
+
+type WrittenTables = Pick<RecordTables, 'alerts' | 'changes' | 'sql' | 'statements'>;
+
+export const prepareWrites = (database: Database.Database) => ({
+  insertIteration: database.prepare<[number, number, number, number, string]>(`
+    INSERT INTO iterations (run, iteration, rank, sequence, record)
+    VALUES (?, ?, ?, ?, ?)`),
+  insertEvent: database.prepare<[number, number, string]>(
+    'INSERT INTO events (run, sequence, record) VALUES (?, ?, ?)',
+  ),
+  insertLogLine: database.prepare<[number, number, string]>(
+    'INSERT INTO log_lines (run, sequence, record) VALUES (?, ?, ?)',
+  ),
+  insertTrace: database.prepare<[number, number, number, number, string]>(`
+    INSERT OR IGNORE INTO traces (run, iteration, rank, sequence, record)
+    VALUES (?, ?, ?, ?, ?)`),
+  insertBucketSums: database.prepare<
+    [number, number, number, number, number, Uint8Array]
+  >(`
+    INSERT OR IGNORE INTO bucket_sums (run, first, last, rank, sequence, record)
+    VALUES (?, ?, ?, ?, ?, ?)`),
+  insertUtilisation: database.prepare<[number, number, number, number, string]>(`
+    INSERT INTO utilisation (run, sequence, first, last, record)
+    VALUES (?, ?, ?, ?, ?)`),
+  setJournal: database.prepare<
+    [Omit<JournalRow, 'node'> & { readonly run: number; readonly node: string }]
+  >(`
+    UPDATE journals SET last_sequence = @last_sequence, ending = @ending,
+      iterations = @iterations, left_out = @left_out, left_out_from = @left_out_from,
+      clock_ahead = @clock_ahead
+    WHERE run = @run AND node = @node`),
+  setRankProgress: database.prepare<[number, number, number]>(`
+    INSERT INTO rank_progress (run, rank, iterations) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET iterations = max(iterations, excluded.iterations)`),
+  rankIterations: database.prepare<[number, number], { iterations: number }>(
+    'SELECT iterations FROM rank_progress WHERE run = ? AND rank = ?',
+  ),
+  rankProgress: database.prepare<
+    [number],
+    { ranks: number; iterations: number | null }
+  >(`
+    SELECT count(*) AS ranks, min(iterations) AS iterations
+    FROM rank_progress WHERE run = ?`),
+  lossBefore: database.prepare<
+    [{ run: number; ranks: number; from: number; to: number }],
+    { loss: number | null }
+  >(`
+    SELECT avg(record ->> '$.loss') AS loss FROM iterations
+    WHERE run = @run AND iteration >= @from AND iteration < @to
+    GROUP BY iteration HAVING count(*) = @ranks
+    ORDER BY iteration DESC LIMIT 1`),
+  setLastSequence: database.prepare<[number, number, number, number]>(`
+    UPDATE runs SET last_sequence = ?, bytes = bytes + ?, stored_at = ?
+    WHERE number = ?`),
+  setProgress: database.prepare<[number, number | null, number]>(
+    'UPDATE runs SET iterations = ?, loss = ? WHERE number = ?',
+  ),
+  setRefusal: database.prepare<[string, number]>(
+    'UPDATE runs SET error = coalesce(error, ?) WHERE number = ?',
+  ),
+  endingEvent: database.prepare<[number], { sequence: number }>(`
+    SELECT sequence FROM events
+    WHERE run = ? AND record ->> '$.type' IN ('done', 'failed') LIMIT 1`),
+});
 
 /**
  * Stores entries of one node's journal, in order and without a gap that the journal does not
@@ -66,13 +122,13 @@ export function writeRecords(
   journal: JournalRow,
   entries: readonly JournalEntry[],
 ): Written {
-  const { statements } = tables;
+  const { sql } = tables;
   const progress = new JournalProgress(journal);
   const newest = new Map<number, number>();
   /** An iteration at or after its rank's newest one needs no search in the blocks. */
   const requireNew = ({ rank, iteration }: IterationRecord): void => {
     let known = progress.ranks.get(rank) ?? newest.get(rank);
-    known ??= statements.rankIterations.get(run.number, rank)?.iterations ?? Infinity;
+    known ??= sql.rankIterations.get(run.number, rank)?.iterations ?? Infinity;
     newest.set(rank, known);
     if (iteration >= known || !tables.archive.has(run.number, iteration, rank)) return;
     throw failure('RECORD_INVALID', 'its iteration has already been stored', { rank });
@@ -84,7 +140,7 @@ export function writeRecords(
   const put = (record: RunRecord): void => {
     const sequence = run.last_sequence + written.length + 1;
     if (record.type === 'iteration') requireNew(record);
-    bytes += write(statements, run, { sequence, record });
+    bytes += write(tables, run, { sequence, record });
     written.push({ sequence, record });
     progress.stored(record);
   };
@@ -108,20 +164,20 @@ export function writeRecords(
     } catch (error) {
       const reason = refusalOf(error, entry.sequence);
       refusal ??= reason;
-      statements.setRefusal.run(JSON.stringify(reason), run.number);
+      sql.setRefusal.run(JSON.stringify(reason), run.number);
       take(inPlaceOf(entry.record, reason));
     }
   }
-  statements.setJournal.run({ ...progress.row, run: run.number });
+  sql.setJournal.run({ ...progress.row, run: run.number });
   if (progress.hasEnded) {
-    const end = endOf(statements, run);
+    const end = endOf(tables, run);
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     if (end !== undefined) store(closeRefused(end, refused));
   }
   const last = run.last_sequence + written.length;
-  statements.setLastSequence.run(last, bytes, Date.now(), run.number);
+  sql.setLastSequence.run(last, bytes, Date.now(), run.number);
   for (const [rank, iterations] of progress.ranks) {
-    statements.setRankProgress.run(run.number, rank, iterations);
+    sql.setRankProgress.run(run.number, rank, iterations);
   }
   moveOn(tables, run);
   watch.keep();
@@ -138,34 +194,31 @@ export interface OwnRecords {
  * Ends a run with the journals that have ended; the other nodes cannot be reached. Nothing is
  * stored if none has ended, or if the run has already ended.
  */
-export function writeEnd(
-  { alerts, statements }: Pick<RecordTables, 'alerts' | 'statements'>,
-  run: RunRow,
-): OwnRecords {
-  const end = endOf(statements, run, { early: true });
+export function writeEnd(tables: WrittenTables, run: RunRow): OwnRecords {
+  const end = endOf(tables, run, { early: true });
   if (end === undefined) return { entries: [], alerts: [] };
   const record = closeRefused(end, run.error ?? undefined);
-  const watch = alerts.watch(run.number);
-  const entries = writeOwn(statements, run, [...watch.observe(record), record]);
+  const watch = tables.alerts.watch(run.number);
+  const entries = writeOwn(tables, run, [...watch.observe(record), record]);
   watch.keep();
   return { entries, alerts: watch.told };
 }
 
 /** Stores what the rules of alerts find at a moment. */
 export function writeMoment(
-  { alerts, statements }: Pick<RecordTables, 'alerts' | 'statements'>,
+  tables: WrittenTables,
   run: RunRow,
   moment: Moment,
 ): OwnRecords {
-  const watch = alerts.watch(run.number);
-  const entries = writeOwn(statements, run, watch.look(moment));
+  const watch = tables.alerts.watch(run.number);
+  const entries = writeOwn(tables, run, watch.look(moment));
   watch.keep();
   return { entries, alerts: watch.told };
 }
 
 /** Stores events that no journal has, after all others. */
 function writeOwn(
-  statements: Statements,
+  tables: WrittenTables,
   run: RunRow,
   records: readonly RunEvent[],
 ): readonly JournalEntry[] {
@@ -173,23 +226,23 @@ function writeOwn(
   let bytes = 0;
   const entries = records.map((record, index) => {
     const entry = { sequence: run.last_sequence + index + 1, record };
-    bytes += write(statements, run, entry);
+    bytes += write(tables, run, entry);
     return entry;
   });
   const last = run.last_sequence + entries.length;
-  statements.setLastSequence.run(last, bytes, Date.now(), run.number);
+  tables.sql.setLastSequence.run(last, bytes, Date.now(), run.number);
   return entries;
 }
 
 /** The end of a run from its ended journals: all of them, unless it is ended early. */
 function endOf(
-  statements: Statements,
+  { sql, statements }: WrittenTables,
   run: RunRow,
   { early = false } = {},
 ): DoneRecord | FailedRecord | undefined {
   const journals = statements.journals.all(run.number);
   if (!early && journals.some(({ ending }) => ending === null)) return undefined;
-  if (statements.endingEvent.get(run.number) !== undefined) return undefined;
+  if (sql.endingEvent.get(run.number) !== undefined) return undefined;
   return endingOf(journals);
 }
 
@@ -258,104 +311,34 @@ function inPlaceOf(raw: unknown, error: ErrorData): RunEvent {
 
 /** @returns bytes written */
 function write(
-  statements: Statements,
+  tables: WrittenTables,
   run: RunRow,
   { sequence, record }: JournalEntry,
 ): number {
+  const { sql } = tables;
   const json = JSON.stringify(record);
   if (record.type === 'bucket-sums') {
     const { from, rank, to } = record;
     const packed = packSums(json);
-    statements.insertBucketSums.run(run.number, from, to, rank, sequence, packed);
+    sql.insertBucketSums.run(run.number, from, to, rank, sequence, packed);
     return packed.length;
   }
   if (record.type === 'iteration') {
     const { iteration, rank } = record;
-    statements.insertIteration.run(run.number, iteration, rank, sequence, json);
+    sql.insertIteration.run(run.number, iteration, rank, sequence, json);
   } else if (record.type === 'log') {
-    statements.insertLogLine.run(run.number, sequence, json);
+    sql.insertLogLine.run(run.number, sequence, json);
   } else if (record.type === 'trace') {
     const { iteration, rank } = record;
-    statements.insertTrace.run(run.number, iteration, rank, sequence, json);
+    sql.insertTrace.run(run.number, iteration, rank, sequence, json);
   } else if (record.type === 'utilisation') {
     const { from, to } = record;
-    statements.insertUtilisation.run(run.number, sequence, from, to, json);
+    sql.insertUtilisation.run(run.number, sequence, from, to, json);
   } else {
-    statements.insertEvent.run(run.number, sequence, json);
-    applyEvent(statements, run, record);
+    sql.insertEvent.run(run.number, sequence, json);
+    applyEvent(tables, run, record);
   }
   return json.length;
-}
-
-/** Applies what an event changes in its run's summary. */
-function applyEvent(statements: Statements, run: RunRow, event: RunEvent): void {
-  const change = eventKindOf(event).summary(event);
-  if (change === undefined) return;
-  const { alert, end, method, metric, running } = change;
-  if (alert !== undefined) addAlert(statements, run, alert);
-  if (running !== undefined) {
-    const { metricKind } = running;
-    statements.setRunning.run(metricKind && JSON.stringify(metricKind), run.number);
-  }
-  if (metric !== undefined) statements.setMetric.run(metric, run.number);
-  if (method !== undefined) addMethod(statements, run, method);
-  if (end !== undefined) {
-    statements.endRun.run(
-      end.state,
-      endOfRun(statements, run, end.at),
-      end.metric ?? null,
-      end.error === undefined ? null : JSON.stringify(end.error),
-      run.number,
-    );
-  }
-}
-
-function addMethod(statements: Statements, run: RunRow, method: string): void {
-  const { methods } = statements.runById.get(run.id)!;
-  const used = JSON.parse(methods) as string[];
-  if (used.at(-1) === method) return;
-  used.push(method);
-  statements.setMethods.run(JSON.stringify(used), run.number);
-}
-
-function addAlert(
-  statements: Statements,
-  run: RunRow,
-  alert: Parameters<typeof alertsAfter>[1],
-): void {
-  const { alerts } = statements.runById.get(run.id)!;
-  const known = alerts === null ? [] : (JSON.parse(alerts) as RunAlert[]);
-  statements.setAlerts.run(JSON.stringify(alertsAfter(known, alert)), run.number);
-}
-
-function endOfRun(statements: Statements, run: RunRow, lastAt: number): number {
-  return endedAt({
-    createdAt: run.created_at,
-    now: Date.now(),
-    firstAt: statements.firstEventAt.get(run.number)?.at ?? lastAt,
-    lastAt,
-    isHere: nodesOf(JSON.parse(run.spec) as ExperimentSpec).every(
-      (node) => node === LOCAL_NODE,
-    ),
-    ahead: clockAhead(statements, run, lastAt),
-  });
-}
-
-/** The `ahead` of the journal that ends at that time: the run's end was taken from it. */
-function clockAhead(
-  statements: Statements,
-  run: RunRow,
-  lastAt: number,
-): number | undefined {
-  const ends = statements.journals
-    .all(run.number)
-    .filter(
-      ({ ending }) =>
-        ending !== null && (JSON.parse(ending) as RunRecord).at === lastAt,
-    );
-  return (
-    ends.find(({ clock_ahead: ahead }) => ahead !== null)?.clock_ahead ?? undefined
-  );
 }
 
 /** Iterations to look back over for one that all ranks have recorded. */
@@ -365,10 +348,10 @@ const LOOK_BACK = 1024;
  * Updates the count of iterations that every rank has finished, and the mean loss of the
  * newest one stored for all ranks. Omitted iterations do not hold it up.
  */
-function moveOn({ statements, reader }: RecordTables, run: RunRow): void {
-  const { ranks, iterations } = statements.rankProgress.get(run.number)!;
+function moveOn({ sql, reader }: RecordTables, run: RunRow): void {
+  const { ranks, iterations } = sql.rankProgress.get(run.number)!;
   if (iterations === null || ranks < run.ranks || iterations <= run.iterations) return;
-  const recent = statements.lossBefore.get({
+  const recent = sql.lossBefore.get({
     run: run.number,
     ranks: run.ranks,
     from: iterations - LOOK_BACK,
@@ -376,5 +359,5 @@ function moveOn({ statements, reader }: RecordTables, run: RunRow): void {
   });
   // Some of its ranks' records may lie in a block already.
   const loss = recent === undefined ? reader.lossBefore(run, iterations) : recent.loss;
-  statements.setProgress.run(iterations, loss ?? run.loss, run.number);
+  sql.setProgress.run(iterations, loss ?? run.loss, run.number);
 }

@@ -3,7 +3,7 @@ import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
-import { endingOf } from './record-writer.ts';
+import { endingOf, type RecordTables } from './record-writer.ts';
 import type { JournalRow, MissingJournal, RunRow } from './run-row.ts';
 import type { RunRows } from './run-rows.ts';
 import type { Statements } from './statements.ts';
@@ -18,15 +18,23 @@ interface Endings {
   readonly failure: ErrorData | undefined;
 }
 
+interface JournalTables extends Pick<RecordTables['sql'], 'setJournal'> {
+  readonly database: GuardedDatabase;
+  readonly statements: Statements;
+  readonly rows: RunRows;
+}
+
 export class RunJournals {
   readonly #database: GuardedDatabase;
   readonly #statements: Statements;
   readonly #rows: RunRows;
+  readonly #setJournal: JournalTables['setJournal'];
 
-  constructor(database: GuardedDatabase, statements: Statements, rows: RunRows) {
+  constructor({ database, rows, setJournal, statements }: JournalTables) {
     this.#database = database;
     this.#statements = statements;
     this.#rows = rows;
+    this.#setJournal = setJournal;
   }
 
   /** Returns which journals of the run have ended, how, and which have not. */
@@ -65,7 +73,7 @@ export class RunJournals {
     this.#database.guard(() => {
       const row = this.#rows.row(id);
       const journal = { ...this.row(row, node), ending: JSON.stringify(ending) };
-      this.#statements.setJournal.run({ ...journal, run: row.number });
+      this.#setJournal.run({ ...journal, run: row.number });
     });
   }
 

@@ -27,7 +27,9 @@ import { IterationReader } from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import { PresumedRuns } from './presumed-runs.ts';
+import { prepareChanges } from './event-changes.ts';
 import {
+  prepareWrites,
   writeEnd,
   writeMoment,
   writeRecords,
@@ -135,6 +137,7 @@ export class RunStore {
   readonly #archive: IterationArchive;
   readonly #reader: IterationReader;
   readonly #rows: RunRows;
+  readonly #tables: RecordTables;
   #dataVersion: number | undefined;
 
   private constructor(file: string, opened: OpenedDatabase) {
@@ -148,32 +151,30 @@ export class RunStore {
     this.facts = new FactTable(database, file);
     this.space = new HistorySpace(database, file, this.#archive);
     this.#rows = new RunRows(this.#statements, this.space);
-    this.runs = new RunList(this.#database, database, this.#statements);
-    this.annotations = new Annotations(this.#database, database, this.#rows);
-    this.sweeps = new SweepTable(this.#database, database);
-    this.deletions = new Deletions({
-      database: this.#database,
-      statements: this.#statements,
-      rows: this.#rows,
-      space: this.space,
-    });
-    this.damaged = new DamagedRuns(this.#database, this.#statements, this.#rows);
-    this.journals = new RunJournals(this.#database, this.#statements, this.#rows);
-    this.presumed = new PresumedRuns(this.#database, this.#statements, this.#rows);
-    this.settings = new SettingTable(this.#database, database);
-    this.alerts = new RunAlerts(database, this.settings);
-    this.reads = new RunReads({
-      database: this.#database,
-      statements: this.#statements,
-      archive: this.#archive,
-      reader: this.#reader,
-      rows: this.#rows,
-    });
     const sources = {
       database: this.#database,
       statements: this.#statements,
       rows: this.#rows,
     };
+    this.runs = new RunList(this.#database, database, this.#statements);
+    this.annotations = new Annotations(this.#database, database, this.#rows);
+    this.sweeps = new SweepTable(this.#database, database);
+    this.deletions = new Deletions({ ...sources, space: this.space });
+    this.damaged = new DamagedRuns(this.#database, this.#statements, this.#rows);
+    const sql = prepareWrites(database);
+    this.journals = new RunJournals({ ...sources, setJournal: sql.setJournal });
+    this.presumed = new PresumedRuns(this.#database, this.#statements, this.#rows);
+    this.settings = new SettingTable(this.#database, database);
+    this.alerts = new RunAlerts(database, this.settings);
+    const blocks = { archive: this.#archive, reader: this.#reader };
+    this.#tables = {
+      alerts: this.alerts,
+      statements: this.#statements,
+      sql,
+      changes: prepareChanges(database),
+      ...blocks,
+    };
+    this.reads = new RunReads({ ...sources, ...blocks });
     this.traces = new TraceReads(sources);
     this.buckets = new BucketReads(sources);
     this.utilisation = new UtilisationReads(sources);
@@ -374,15 +375,6 @@ export class RunStore {
     });
     this.alerts.tell(batch.summary, alerts);
     return batch;
-  }
-
-  get #tables(): RecordTables {
-    return {
-      alerts: this.alerts,
-      statements: this.#statements,
-      archive: this.#archive,
-      reader: this.#reader,
-    };
   }
 
   /** Moves records that are due into blocks; belongs into a transaction. */

@@ -85,18 +85,6 @@ export function prepareStatements(database: Database.Database) {
     newestRun: database.prepare<[], { number: number }>(
       'SELECT coalesce(max(number), 0) AS number FROM runs',
     ),
-    insertIteration: database.prepare<[number, number, number, number, string]>(`
-      INSERT INTO iterations (run, iteration, rank, sequence, record)
-      VALUES (?, ?, ?, ?, ?)`),
-    insertEvent: database.prepare<[number, number, string]>(
-      'INSERT INTO events (run, sequence, record) VALUES (?, ?, ?)',
-    ),
-    insertLogLine: database.prepare<[number, number, string]>(
-      'INSERT INTO log_lines (run, sequence, record) VALUES (?, ?, ?)',
-    ),
-    insertTrace: database.prepare<[number, number, number, number, string]>(`
-      INSERT OR IGNORE INTO traces (run, iteration, rank, sequence, record)
-      VALUES (?, ?, ?, ?, ?)`),
     tracedIterations: database.prepare<
       [number],
       { iteration: number; records: number }
@@ -110,11 +98,6 @@ export function prepareStatements(database: Database.Database) {
       SELECT sequence, record FROM traces
       WHERE run = @run AND (iteration, rank) >= (@from, @fromRank) AND iteration < @to
       ORDER BY iteration, rank LIMIT ${TRACES_PAGE}`),
-    insertBucketSums: database.prepare<
-      [number, number, number, number, number, Uint8Array]
-    >(`
-      INSERT OR IGNORE INTO bucket_sums (run, first, last, rank, sequence, record)
-      VALUES (?, ?, ?, ?, ?, ?)`),
     bucketIntervals: database.prepare<
       [{ run: number; from: number; to: number; rank: number | null }],
       { from: number; to: number }
@@ -146,9 +129,6 @@ export function prepareStatements(database: Database.Database) {
     >(`
       SELECT record FROM bucket_sums WHERE run = @run
       ORDER BY first, last, rank LIMIT @limit OFFSET @offset`),
-    insertUtilisation: database.prepare<[number, number, number, number, string]>(`
-      INSERT INTO utilisation (run, sequence, first, last, record)
-      VALUES (?, ?, ?, ?, ?)`),
     utilisationPlaces: database.prepare<
       [{ run: number; from: number; to: number }],
       { sequence: number; from: number; to: number }
@@ -205,29 +185,9 @@ export function prepareStatements(database: Database.Database) {
     events: database.prepare<[number], { record: string }>(
       'SELECT record FROM events WHERE run = ? ORDER BY sequence',
     ),
-    setRankProgress: database.prepare<[number, number, number]>(`
-      INSERT INTO rank_progress (run, rank, iterations) VALUES (?, ?, ?)
-      ON CONFLICT DO UPDATE SET iterations = max(iterations, excluded.iterations)`),
-    rankIterations: database.prepare<[number, number], { iterations: number }>(
-      'SELECT iterations FROM rank_progress WHERE run = ? AND rank = ?',
-    ),
     addBytes: database.prepare<[number, number]>(
       'UPDATE runs SET bytes = bytes + ? WHERE number = ?',
     ),
-    rankProgress: database.prepare<
-      [number],
-      { ranks: number; iterations: number | null }
-    >(`
-      SELECT count(*) AS ranks, min(iterations) AS iterations
-      FROM rank_progress WHERE run = ?`),
-    lossBefore: database.prepare<
-      [{ run: number; ranks: number; from: number; to: number }],
-      { loss: number | null }
-    >(`
-      SELECT avg(record ->> '$.loss') AS loss FROM iterations
-      WHERE run = @run AND iteration >= @from AND iteration < @to
-      GROUP BY iteration HAVING count(*) = @ranks
-      ORDER BY iteration DESC LIMIT 1`),
     createJournal: database.prepare<[number | bigint, string]>(
       'INSERT INTO journals (run, node) VALUES (?, ?)',
     ),
@@ -237,47 +197,10 @@ export function prepareStatements(database: Database.Database) {
     journals: database.prepare<[number], JournalRow>(
       'SELECT * FROM journals WHERE run = ?',
     ),
-    setJournal: database.prepare<
-      [Omit<JournalRow, 'node'> & { readonly run: number; readonly node: string }]
-    >(`
-      UPDATE journals SET last_sequence = @last_sequence, ending = @ending,
-        iterations = @iterations, left_out = @left_out, left_out_from = @left_out_from,
-        clock_ahead = @clock_ahead
-      WHERE run = @run AND node = @node`),
     missingJournals: database.prepare<[], MissingJournal>(`
       SELECT runs.id AS run, node FROM journals JOIN runs ON runs.number = journals.run
       WHERE state NOT IN ('starting', 'running') AND deleted < 2 AND ${IS_MISSING}
       ORDER BY runs.number`),
-    firstEventAt: database.prepare<[number], { at: number }>(`
-      SELECT record ->> '$.at' AS at FROM events WHERE run = ? ORDER BY sequence LIMIT 1`),
-    endingEvent: database.prepare<[number], { sequence: number }>(`
-      SELECT sequence FROM events
-      WHERE run = ? AND record ->> '$.type' IN ('done', 'failed') LIMIT 1`),
-    setLastSequence: database.prepare<[number, number, number, number]>(`
-      UPDATE runs SET last_sequence = ?, bytes = bytes + ?, stored_at = ?
-      WHERE number = ?`),
-    setProgress: database.prepare<[number, number | null, number]>(
-      'UPDATE runs SET iterations = ?, loss = ? WHERE number = ?',
-    ),
-    setMetric: database.prepare<[number, number]>(
-      'UPDATE runs SET metric = ? WHERE number = ?',
-    ),
-    setAlerts: database.prepare<[string, number]>(
-      'UPDATE runs SET alerts = ? WHERE number = ?',
-    ),
-    setMethods: database.prepare<[string, number]>(
-      'UPDATE runs SET methods = ? WHERE number = ?',
-    ),
-    setRefusal: database.prepare<[string, number]>(
-      'UPDATE runs SET error = coalesce(error, ?) WHERE number = ?',
-    ),
-    setRunning: database.prepare<[string | null, number]>(`
-      UPDATE runs SET state = 'running', launcher = NULL, metric_kind = ?
-      WHERE number = ?`),
-    endRun: database.prepare<[string, number, number | null, string | null, number]>(`
-      UPDATE runs SET state = ?, ended_at = ?, metric = coalesce(?, metric),
-        error = ?, launcher = NULL
-      WHERE number = ?`),
     failRun: database.prepare<[string, number, string]>(`
       UPDATE runs SET state = 'failed', error = ?, ended_at = ?, launcher = NULL
       WHERE id = ? AND state IN ('starting', 'running')`),
