@@ -7,11 +7,7 @@ import { isPrintable } from '../../shared/words/printable.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
-import {
-  addLaunchOptions,
-  launchRun,
-  type LaunchFlags,
-} from '../session/launch-run.ts';
+import { addLaunchOptions, launchRun, type LaunchFlags } from './run.ts';
 import { programEnvironment } from '../session/program-environment.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { countBetween } from '../text/parse-count.ts';
