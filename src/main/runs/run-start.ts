@@ -15,12 +15,13 @@ import { isHere, listenAddress } from '../cluster/listen-address.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { sameMachine } from '../cluster/same-machine.ts';
 import { START_MS } from '../cluster/stop-deadline.ts';
+import { copyWorkdir } from '../deploy/workdir-copy.ts';
+import { workdirFiles } from '../deploy/workdir-files.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { RunFollowers } from './run-followers.ts';
 import { measuredLinks, networkOf, profilesOf } from './run-network.ts';
 import type { ResumePoint } from './run-restarts.ts';
 import type { RunTunnels } from './run-tunnels.ts';
-import { copiedTrees } from './run-workdirs.ts';
 
 /** Data may have to be read whole before a run can be checked. */
 export const READ_MS = 900_000;
@@ -123,6 +124,49 @@ export async function startRanks(
     ),
   );
 }
+
+/**
+ * Copies a program's working directory to every machine but this one, unless the spec says
+ * that it is there.
+ * @returns the tree of each machine that has a copy
+ * @throws GradwireError those of `workdirFiles` and `copyWorkdir`
+ */
+async function copiedTrees(
+  { workload }: ExperimentSpec,
+  links: readonly NodeLink[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<NodeLink, string>> {
+  const { command, copy = true, workdir } = workload;
+  const away = links.filter((link) => !isHere(link));
+  if (command === undefined || workdir === undefined || !copy || away.length === 0) {
+    return new Map();
+  }
+  const entries = await workdirFiles(workdir, signal);
+  const trees = away.map(async (link) => {
+    const cancelled = new AbortController();
+    const signals = [cancelled.signal, ...(signal === undefined ? [] : [signal])];
+    try {
+      const tree = await copyWorkdir(link, workdir, entries, {
+        signal: AbortSignal.any(signals),
+        progress: (progress) => {
+          link.copying(progress, () => {
+            cancelled.abort(cancelledCopy(link.name));
+          });
+        },
+      });
+      return [link, tree] as const;
+    } finally {
+      link.copying(undefined, () => undefined);
+    }
+  });
+  return new Map(await Promise.all(trees));
+}
+
+const cancelledCopy = (place: string): Error =>
+  failure('ABORTED', 'copying the working directory was cancelled', {
+    place,
+    next: 'Launch again: what has arrived there is not sent again.',
+  });
 
 /** @throws GradwireError `REPLY_INVALID`: otherwise another machine would be blamed */
 function requireAddresses(
