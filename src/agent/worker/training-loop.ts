@@ -154,12 +154,14 @@ export class TrainingLoop {
       const { inForce } = this.#plan;
       const residualNorm =
         result && this.#finite.residualNorm(result.residualNorm, iteration);
+      // Not when the record is made: a program's is known of its last step only.
+      const lr = trainer.learningRate(iteration);
       this.#options.report(() =>
         makeIterationRecord({
           rank,
           iteration,
           length: trainer.length,
-          lr: trainer.learningRate(iteration),
+          lr,
           marks: {
             at,
             wall: taken.wall ?? end - start + taken.elsewhere,
