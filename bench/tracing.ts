@@ -130,11 +130,12 @@ async function sumsCost(count: number): Promise<Measurement> {
     typeof BucketSums
   >[0]['site'];
   const summing = new BucketSums({ clock: new PhaseClock(), buckets, ranks: 2, site });
-  const exchanged = {
-    statistics: buckets.map(() => ({ nnzLocal: 10, nnzReduced: 20 })),
-    payloads: buckets.map(() => 80),
-    collectives: buckets.map(() => 'ring'),
-  };
+  const exchanged = buckets.map(({ index }) => ({
+    index,
+    statistics: { nnzLocal: 10, nnzReduced: 20 },
+    payload: 80,
+    collective: 'ring',
+  }));
   const nothing = (): Promise<undefined> => Promise.resolve(undefined);
   let begin = 0;
   // The first half compiles it.

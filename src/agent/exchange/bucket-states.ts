@@ -13,6 +13,7 @@ import {
   type StateTransition,
 } from './carried-state.ts';
 import type { CollectiveGroup } from './collective-group.ts';
+import type { ModelPart } from './model-part.ts';
 import { bucketStream } from './streams.ts';
 
 interface StatefulBucket {
@@ -91,15 +92,24 @@ export class BucketStates {
     });
   }
 
-  /** Keeps that state, and collectives', for the function that it returns, which restores it. */
-  async keep(): Promise<() => void> {
-    const states = await this.save();
+  /**
+   * Keeps that state, and collectives', for the function that it returns, which restores it.
+   * @param part models of the buckets; default: all
+   */
+  async keep(part?: ModelPart): Promise<() => void> {
+    const buckets =
+      part === undefined
+        ? this.#buckets
+        : this.#buckets.filter(({ bucket }) => part.has(bucket));
+    const states = await Promise.all(
+      buckets.map(async ({ compressor }) => await compressor.save()),
+    );
     const group = this.#group;
-    const memories = this.#buckets.map(({ bucket }) =>
+    const memories = buckets.map(({ bucket }) =>
       group.memoryOf(bucketStream(bucket.index)),
     );
     return () => {
-      for (const [index, { bucket, compressor }] of this.#buckets.entries()) {
+      for (const [index, { bucket, compressor }] of buckets.entries()) {
         compressor.restore(states[index]!);
         group.remember(bucketStream(bucket.index), memories[index]!);
       }

@@ -22,11 +22,12 @@ export interface BucketInterval {
   readonly buckets: readonly BucketSum[];
 }
 
-/** An exchange that is over, by bucket. */
+/** A bucket's exchange that is over. */
 interface Exchanged {
-  readonly statistics: readonly ExchangeStatistics[];
-  readonly payloads: readonly number[];
-  readonly collectives: readonly string[];
+  readonly index: number;
+  readonly statistics: ExchangeStatistics;
+  readonly payload: number;
+  readonly collective: string;
 }
 
 export interface BucketSumsOptions {
@@ -38,6 +39,7 @@ export interface BucketSumsOptions {
 }
 
 interface Sums {
+  exchanges: number;
   begin: number;
   end: number;
   payload: number;
@@ -48,7 +50,7 @@ interface Sums {
 export class BucketSums {
   readonly #options: BucketSumsOptions;
   #sums: readonly Sums[];
-  #collectives: readonly string[] = [];
+  readonly #collectives: string[] = [];
   /** ‖p‖² of the interval's last exchange, by bucket. */
   #wanted: (number | undefined)[] = [];
   /** ‖residual‖² after it, by bucket. */
@@ -101,12 +103,15 @@ export class BucketSums {
   /**
    * Adds an exchange.
    * @param iteration its number in records
+   * @param all its buckets: not those of models that did not step
    */
-  add(iteration: number, { collectives, payloads, statistics }: Exchanged): void {
-    this.#collectives = collectives;
-    for (const [index, sums] of this.#sums.entries()) {
-      const { nnzLocal, nnzReduced } = statistics[index]!;
-      sums.payload += payloads[index]!;
+  add(iteration: number, all: readonly Exchanged[]): void {
+    for (const { collective, index, payload, statistics } of all) {
+      const sums = this.#sums[index]!;
+      const { nnzLocal, nnzReduced } = statistics;
+      this.#collectives[index] = collective;
+      sums.exchanges++;
+      sums.payload += payload;
       sums.nnzLocal = plus(sums.nnzLocal, nnzLocal);
       sums.nnzReduced = plus(sums.nnzReduced, nnzReduced);
     }
@@ -140,7 +145,10 @@ export class BucketSums {
    */
   close(): BucketInterval | undefined {
     if (this.#exchanges === 0) return undefined;
-    const { buckets, clock } = this.#options;
+    const { clock } = this.#options;
+    const buckets = this.#options.buckets.filter(
+      ({ index }) => this.#sums[index]!.exchanges > 0,
+    );
     const control = Object.values(clock.streams.take(CONTROL_STREAM).phases);
     const interval: BucketInterval = {
       from: this.#from!,
@@ -148,11 +156,13 @@ export class BucketSums {
       exchanges: this.#exchanges,
       ...timesOf({ agreement: control.reduce((sum, time) => sum + time, 0) }),
       buckets: buckets.map(({ index, length, policy, tensors }) => {
-        const { begin, end, nnzLocal, nnzReduced, payload } = this.#sums[index]!;
+        const { begin, end, exchanges, nnzLocal, nnzReduced, payload } =
+          this.#sums[index]!;
         const { hidden, phases, sent } = clock.streams.take(bucketStream(index));
         return {
           name: bucketName(tensors.map(({ name }) => name)),
           tensors: tensors.length,
+          ...(exchanges === this.#exchanges ? {} : { ownExchanges: exchanges }),
           method: policy.method.id,
           collective: this.#collectives[index]!,
           length,
@@ -170,7 +180,7 @@ export class BucketSums {
     this.#kept = [];
     this.#before += this.#exchanges;
     this.#exchanges = 0;
-    this.#sums = buckets.map(noSums);
+    this.#sums = this.#options.buckets.map(noSums);
     this.#from = this.#to;
     this.#length = this.#nextLength();
     return interval;
@@ -184,6 +194,7 @@ export class BucketSums {
 }
 
 const noSums = (): Sums => ({
+  exchanges: 0,
   begin: 0,
   end: 0,
   payload: 0,

@@ -15,6 +15,8 @@ export interface EngineOptions {
   readonly transport: Transport;
   readonly clock: PhaseClock;
   readonly tensors: readonly FlatTensor[];
+  /** Names of the models that step in turns; default: all tensors are of every step. */
+  readonly turns?: readonly string[] | undefined;
   /** Memory of the flat gradient: input and, averaged, output of an exchange. */
   readonly site: GradientSite;
   readonly seed: number;

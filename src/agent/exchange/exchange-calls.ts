@@ -8,10 +8,10 @@ import type { Transition } from '../plan/residual-transition.ts';
 import type { LedgerLine } from '../profile/byte-ledger.ts';
 import type { LoggedSpans } from '../profile/span-log.ts';
 import type { ExchangeProfile } from '../profile/phase-clock.ts';
+import type { BucketObservation } from './bucket-observations.ts';
 import type { BucketInterval } from './bucket-sums.ts';
 import type { StateTransition } from './carried-state.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
-import type { BucketObservation } from './plan-execution.ts';
 import type { Wishes } from './wishes.ts';
 
 /** A gradient that was not finite on some rank, as all ranks have agreed. */
@@ -31,6 +31,8 @@ export interface ExchangeResult extends Wishes {
   readonly profile: ExchangeProfile;
   readonly bytes: LedgerLine & { readonly payload: number };
   readonly statistics: ExchangeSummary;
+  /** Elements that were exchanged, where models step in turns. */
+  readonly elements?: number | undefined;
   readonly residualNorm?: number | undefined;
   /** The factor by which this rank's gradient was scaled down first; undefined: it was not. */
   readonly clipped?: number | undefined;
@@ -71,6 +73,11 @@ export interface ExchangeRequest {
   readonly isFinite?: boolean | undefined;
   /** Whether a gradient that is not finite is skipped by all ranks; default: refused. */
   readonly skips?: boolean | undefined;
+  /**
+   * Models that this rank has gradients of, where models step in turns; none: it takes part in
+   * whatever the others exchange.
+   */
+  readonly models?: readonly number[] | undefined;
 }
 
 export interface ServeRequest {

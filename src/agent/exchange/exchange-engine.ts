@@ -28,9 +28,12 @@ import { ExchangeObserver } from './exchange-observer.ts';
 import type { ExchangeRequest, ExchangeResult, Fence } from './exchange-calls.ts';
 import type { ExchangeSummary } from './exchange-statistics.ts';
 import type { OrderedEngine } from './order-actions.ts';
-import { PlanExecution, type RunOptions } from './plan-execution.ts';
+import type { ModelPart } from './model-part.ts';
+import { ModelTurns } from './model-turns.ts';
+import { PlanExecution } from './plan-execution.ts';
 import { SkippableExchange } from './skippable-exchange.ts';
 import { RunMeasures } from './run-measures.ts';
+import type { RunOptions } from './run-request.ts';
 import { ResidualUpkeep } from './residual-upkeep.ts';
 import { RESIDUAL_STREAM } from './streams.ts';
 import { TrainerBeside } from './trainer-beside.ts';
@@ -53,6 +56,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   #execution: PlanExecution;
   readonly #wishes = new OwnWishes();
   readonly #agreement: Agreement;
+  /** Absent where every step is of all tensors. */
+  readonly #turns: ModelTurns | undefined;
   readonly #upkeep: ResidualUpkeep;
   /** Observes exchanges. */
   readonly observer: ExchangeObserver;
@@ -93,6 +98,8 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     };
     this.measures = new RunMeasures({ ...options, ...own });
     this.#agreement = new Agreement(own);
+    const { turns: names, tensors } = options;
+    this.#turns = names && new ModelTurns({ names, tensors, world: this.#world });
     this.beside = new TrainerBeside(options.clock);
     this.#upkeep = new ResidualUpkeep(options.clock, options.site.residual);
     this.observer = new ExchangeObserver({
@@ -214,22 +221,20 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
   }
 
   /**
-   * Average the gradient over the ranks, in place.
+   * Average the gradient over the ranks, in place; where models step in turns, that of some of them.
    * @param beside what the trainer does meanwhile: compute this gradient, with `beside`
    * told what is ready, or the next one; both end with `exposed`
    * @param inspects whether to observe each bucket afterwards
    * @param skips whether a gradient that is not finite is skipped by all ranks, and not refused
-   * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
+   * @throws GradwireError `GRADIENT_NOT_FINITE`, `PROGRAM_TURNS_DIFFER`, the transport's errors
    */
   async exchange(
     iteration: number,
     {
       beside,
-      inspects = false,
       isFinite,
       reportedIteration: named = iteration,
-      lr,
-      skips = false,
+      ...request
     }: ExchangeRequest = {},
   ): Promise<ExchangeResult> {
     const readiness = beside === undefined ? undefined : this.beside.begin(iteration);
@@ -241,16 +246,12 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     try {
       const { clipNorm } = this.#options;
       let clipped: number | undefined;
-      const plain = (checked: RunOptions['checked']) =>
-        this.#execution.run(iteration, { readiness, named, isFinite, checked });
-      const run =
-        clipNorm === undefined
-          ? plain
-          : async (checked: RunOptions['checked']) => {
-              clipped = await this.#clip(clipNorm);
-              return plain(checked);
-            };
-      const result = await this.#exchange(iteration, run, { inspects, lr, skips });
+      const run = async (more: RunOptions) => {
+        if (clipNorm !== undefined) clipped = await this.#clip(clipNorm);
+        const options = { readiness, named, isFinite, ...more };
+        return this.#execution.run(iteration, options);
+      };
+      const result = await this.#exchange(iteration, run, request);
       return clipped === undefined ? result : { ...result, clipped };
     } finally {
       this.beside.end();
@@ -259,29 +260,30 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
 
   async #exchange(
     iteration: number,
-    run: (checked?: RunOptions['checked']) => Promise<ExchangeSummary>,
-    {
-      inspects = false,
-      lr,
-      skips = false,
-    }: Pick<ExchangeRequest, 'inspects' | 'lr' | 'skips'>,
+    run: (more: RunOptions) => Promise<ExchangeSummary>,
+    { inspects = false, lr, models = [], skips = false }: ExchangeRequest,
   ): Promise<ExchangeResult> {
     const { clock, site, transport } = this.#options;
     clock.begin(this.beside.isThere);
-    const control = this.#agreement.agree(this.#execution.watch);
+    const turn = this.#turns?.turn(models);
+    const control = this.#agreement.agree(this.#execution.watch, turn);
     control.catch(awaitedElsewhere);
+    const part = this.#turns && (await this.#turns.part(models, (await control).turns));
     this.#upkeep.keepUpdates(lr, this.#schedule.plan.residualUnits);
-    const skippable = skips ? await this.#skippable() : undefined;
-    const statistics = await run(skippable?.checked);
+    const mayBeSkipped = skips && part?.length !== 0;
+    const skippable = mayBeSkipped ? await this.#skippable(part) : undefined;
+    const statistics = await run({ checked: skippable?.checked, part });
     const skipped = await skippable?.end();
     const flushed =
       skipped === undefined
-        ? site.residual.flush((leftover) =>
-            this.#group.average(RESIDUAL_STREAM, leftover),
+        ? site.residual.flush(
+            (leftover) => this.#group.average(RESIDUAL_STREAM, leftover),
+            part?.ranges,
           )
         : undefined;
     if (flushed !== undefined) await flushed;
     const { wished, observed } = await control;
+    const { epoch, plan } = this.#schedule;
     const { watch } = this.#execution;
     const looks = this.observer.isDue(iteration, inspects);
     const looked = looks ? await this.observer.observe(iteration, inspects) : undefined;
@@ -300,11 +302,14 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
         payload: this.#execution.payloadBytes,
       },
       statistics,
+      elements: part?.length,
       skipped,
       ...looked,
       // No iteration reports the exchange that ends a program.
       ...(wished.end ? {} : this.observer.intervals()),
-      ...this.#inForce(collective),
+      epoch,
+      method: plan.method,
+      collective,
       ...wished,
       ...this.#traced(),
       notices: watch.takeNotices(),
@@ -318,7 +323,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     return factor < 1 ? factor : undefined;
   }
 
-  #skippable(): Promise<SkippableExchange> {
+  #skippable(part: ModelPart | undefined): Promise<SkippableExchange> {
     const { site, tensors, transport } = this.#options;
     return SkippableExchange.begin({
       execution: this.#execution,
@@ -326,6 +331,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       tensors,
       rank: transport.rank,
       world: this.#world,
+      part,
     });
   }
 
@@ -336,13 +342,6 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     const { timeOrigin } = performance;
     const buckets = this.#execution.bucketNames;
     return { traced: { ...log.take(), timeOrigin, buckets } };
-  }
-
-  #inForce(
-    collective: string,
-  ): Pick<ExchangeResult, 'epoch' | 'method' | 'collective'> {
-    const { epoch, plan } = this.#schedule;
-    return { epoch, method: plan.method, collective };
   }
 
   /** Ledger of all messages, including those of others. */

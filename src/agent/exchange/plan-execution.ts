@@ -9,19 +9,12 @@ import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.t
 import type { CollectiveDefinition } from '../collectives/collective.ts';
 import { parameterServer } from '../collectives/parameter-server.ts';
 import { payloadRegion } from '../collectives/payload-region.ts';
-import {
-  combinedAlone,
-  valueBytesIn,
-  type Combined,
-  type Payload,
-} from '../memory/payload.ts';
+import { combinedAlone, valueBytesIn, type Combined } from '../memory/payload.ts';
 import {
   carriageOf,
-  residualOf,
   type Carriage,
   type CommunicationRequest,
   type ExchangeStatistics,
-  type ThresholdState,
 } from '../methods/method.ts';
 import type { GradientBucket } from '../methods/bucket-compressor.ts';
 import type { Arena } from '../memory/arena.ts';
@@ -35,6 +28,7 @@ import {
 } from '../plan/buckets.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
+import { observeBuckets, type BucketObservation } from './bucket-observations.ts';
 import { BucketStates } from './bucket-states.ts';
 import { BucketSums } from './bucket-sums.ts';
 import type { CollectiveGroup } from './collective-group.ts';
@@ -44,13 +38,13 @@ import type { GradientSite } from '../sites/gradient-site.ts';
 import { timedExchange } from '../sites/timed-exchange.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { NotFinite } from './not-finite.ts';
 import {
   RefusingGuard,
   SkippingGuard,
   type NotFiniteGuard,
 } from './not-finite-guard.ts';
-import type { Readiness } from './readiness.ts';
+import type { RunOptions, TakePayload } from './run-request.ts';
+import { StepNumbers } from './step-numbers.ts';
 import { bucketStream } from './streams.ts';
 
 export interface ExecutionOptions {
@@ -74,34 +68,10 @@ interface BucketExchange {
   readonly carrier: BucketCarrier;
 }
 
-/** Sizes of what a bucket sent and kept in an exchange, on this rank. */
-export interface BucketObservation {
-  readonly tensors: readonly string[];
-  readonly method: string;
-  readonly length: number;
-  /** Bytes of the payload. */
-  readonly payload: number;
-  readonly nnzLocal?: number | undefined;
-  readonly nnzReduced?: number | undefined;
-  readonly residualNorm?: number | undefined;
-  readonly thresholds?: readonly ThresholdState[] | undefined;
-}
-
 /** The collective that carried the most bytes of a bucket in an exchange. */
 interface Carried {
   readonly bytes: number;
   readonly by: string;
-}
-
-/** Takes a bucket's payload; resolves when its memory may be reused. */
-export type TakePayload = (bucket: Bucket, payload: Payload) => Promise<void>;
-
-export interface RunOptions {
-  readonly readiness?: Readiness | undefined;
-  readonly named?: number | undefined;
-  readonly isFinite?: boolean | undefined;
-  readonly take?: TakePayload | undefined;
-  readonly checked?: ((found: NotFinite | undefined) => void) | undefined;
 }
 
 export class PlanExecution implements Disposable {
@@ -113,13 +83,16 @@ export class PlanExecution implements Disposable {
   readonly sums: BucketSums;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
-  /** The carriers of each bucket's payloads in the last exchange. */
-  #carried: Carried[] = [];
+  /** Buckets of the last exchange: all, unless models step in turns. */
+  #due: readonly BucketExchange[];
+  readonly #numbers = new StepNumbers();
+  /** The carriers of each bucket's payloads in its last exchange. */
+  readonly #carried: (Carried | undefined)[] = [];
   /** Receives the payloads instead of the other ranks. */
   #take: TakePayload | undefined;
-  /** Bytes of this rank's payloads in the last exchange, by bucket. */
-  #payloads: number[] = [];
-  #statistics: readonly ExchangeStatistics[] = [];
+  /** Bytes of this rank's payloads in each bucket's last exchange. */
+  readonly #payloads: number[];
+  readonly #statistics: ExchangeStatistics[] = [];
 
   constructor(options: ExecutionOptions) {
     const { arena, group, knowledge, plan, seed, site, tensors } = options;
@@ -138,6 +111,8 @@ export class PlanExecution implements Disposable {
         compressor: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });
+    this.#due = this.#exchanges;
+    this.#payloads = this.#exchanges.map(() => 0);
     this.states = new BucketStates(this.#exchanges, group);
     this.sums = new BucketSums({
       clock: options.clock,
@@ -174,40 +149,26 @@ export class PlanExecution implements Disposable {
 
   /** Payload bytes of this rank in the last exchange. */
   get payloadBytes(): number {
-    return this.#payloads.reduce((sum, bytes) => sum + bytes, 0);
+    return this.#due.reduce(
+      (sum, { bucket }) => sum + this.#payloads[bucket.index]!,
+      0,
+    );
   }
 
-  /** Observations of the last exchange, by bucket. Costs a pass over the residual. */
+  /** Observations of each bucket's last exchange. Costs a pass over the residual. */
   async observe(): Promise<readonly BucketObservation[]> {
-    const { residual } = this.#options.site;
-    const observations: BucketObservation[] = [];
-    for (const { bucket } of this.#exchanges) {
-      const { index, length, policy, runs, tensors } = bucket;
-      const { nnzLocal, nnzReduced, thresholds } = this.#statistics[index] ?? {};
-      const kept =
-        residualOf(policy.method, policy.parameters) === 'none'
-          ? undefined
-          : await residual.squaredNorm(
-              runs.map((run) => ({ start: run.flat, length: run.length })),
-            );
-      observations.push({
-        tensors: tensors.map(({ name }) => name),
-        method: policy.method.id,
-        length,
-        payload: this.#payloads[index]!,
-        nnzLocal,
-        nnzReduced,
-        residualNorm: kept === undefined ? undefined : Math.sqrt(kept),
-        thresholds: thresholds?.(),
-      });
-    }
-    return observations;
+    const exchanged = this.#exchanges.flatMap(({ bucket }) => {
+      const statistics = this.#statistics[bucket.index];
+      const payload = this.#payloads[bucket.index]!;
+      return statistics === undefined ? [] : [{ bucket, payload, statistics }];
+    });
+    return await observeBuckets(exchanged, this.#options.site.residual);
   }
 
   /** The collective that carried the largest bucket in the last exchange. */
   get largestCollective(): string {
-    const { index } = largestOf(this.#exchanges.map(({ bucket }) => bucket));
-    return this.#carriedBy(index);
+    const some = this.#due.length === 0 ? this.#exchanges : this.#due;
+    return this.#carriedBy(largestOf(some.map(({ bucket }) => bucket)).index);
   }
 
   #carriedBy(index: number): string {
@@ -216,54 +177,72 @@ export class PlanExecution implements Disposable {
   }
 
   /**
-   * Replaces every bucket of the gradient by its average over the ranks.
-   * @param readiness how much of the gradient is ready; default: all of it
-   * @param named the iteration's number in errors
-   * @param isFinite whether the gradient is known to be finite; otherwise it is checked
-   * @param take receives the payloads instead of the other ranks; the gradient is then
-   * overwritten
-   * @param checked takes what is not finite, if anything, once all buckets are checked; default:
-   * such a gradient is refused
+   * Replaces the buckets of the gradient by their averages over the ranks.
    * @throws GradwireError `GRADIENT_NOT_FINITE`, the transport's errors
    */
   async run(
     iteration: number,
-    { readiness, named = iteration, isFinite = false, take, checked }: RunOptions = {},
+    {
+      readiness,
+      named = iteration,
+      isFinite = false,
+      take,
+      checked,
+      part,
+    }: RunOptions = {},
   ): Promise<ExchangeSummary> {
+    const due =
+      part === undefined
+        ? this.#exchanges
+        : this.#exchanges.filter(({ bucket }) => part.has(bucket));
+    this.#due = due;
+    const models = due.map(({ bucket }) => bucket.model);
+    const numberOf = this.#numbers.begin(iteration, models, part);
     const guard = this.#guard(named, checked);
     this.#take = take;
-    this.#payloads = this.#exchanges.map(() => 0);
-    this.#carried = [];
+    for (const { bucket } of due) {
+      this.#payloads[bucket.index] = 0;
+      this.#carried[bucket.index] = undefined;
+    }
     this.sums.begin();
-    const running: Promise<ExchangeStatistics>[] = [];
-    for (const [index, exchange] of this.#exchanges.entries()) {
+    const running: (Promise<ExchangeStatistics> | undefined)[] = [];
+    for (const [place, exchange] of due.entries()) {
+      const { index, model, runs } = exchange.bucket;
       // Lets sockets make progress between the compression of two buckets.
-      if (index > 0) await new Promise(setImmediate);
-      await readiness?.reached(exchange.bucket.runs[0]!.flat);
-      const before = this.#options.site.predecessor?.(index);
-      if (before !== undefined) await running[before];
+      if (place > 0) await new Promise(setImmediate);
+      await readiness?.reached(runs[0]!.flat);
+      await this.#before(index, running);
+      const setting = { iteration: numberOf(model), isFinite, guard };
       const exchanged = this.sums.timed(index, () =>
-        this.#exchangeBucket(exchange, { iteration, isFinite, guard }),
+        this.#exchangeBucket(exchange, setting),
       );
       const ended = exchanged.then((statistics) => this.#leave(index, statistics));
       ended.catch(awaitedElsewhere);
-      running.push(ended);
+      running[index] = ended;
     }
-    const sums = await Promise.all(running);
-    // If `take` received the payloads, nothing has been reduced.
-    const all =
-      take === undefined
-        ? sums
-        : sums.map((statistics) => ({ ...statistics, nnzReduced: undefined }));
-    this.#statistics = all;
-    this.sums.add(named, {
-      statistics: all,
-      payloads: this.#payloads,
-      collectives: this.#exchanges.map((_, index) => this.#carriedBy(index)),
-    });
+    const results = await Promise.all(
+      due.map(async ({ bucket }) => {
+        const statistics = await running[bucket.index]!;
+        // If `take` received the payloads, nothing has been reduced.
+        const own =
+          take === undefined ? statistics : { ...statistics, nnzReduced: undefined };
+        return { bucket, statistics: own };
+      }),
+    );
+    for (const { bucket, statistics } of results) {
+      this.#statistics[bucket.index] = statistics;
+    }
+    this.sums.add(
+      named,
+      results.map(({ bucket: { index }, statistics }) => ({
+        index,
+        statistics,
+        payload: this.#payloads[index]!,
+        collective: this.#carriedBy(index),
+      })),
+    );
     return addStatistics(
-      all.map((statistics, index) => {
-        const { length, policy, tensors } = this.#exchanges[index]!.bucket;
+      results.map(({ bucket: { length, policy, tensors }, statistics }) => {
         const whole = policy.method.uncompressed === true ? length : undefined;
         return { statistics, whole, tensors };
       }),
@@ -275,6 +254,17 @@ export class PlanExecution implements Disposable {
       compressor[Symbol.dispose]();
       this.#options.group.release(bucketStream(bucket.index));
     }
+  }
+
+  /** The exchange in progress of the last bucket whose memory this one uses. */
+  #before<T>(index: number, running: readonly (T | undefined)[]): T | undefined {
+    const { site } = this.#options;
+    let before = site.predecessor?.(index);
+    // Of a model that does not step now it has ended.
+    while (before !== undefined && running[before] === undefined) {
+      before = site.predecessor?.(before);
+    }
+    return before === undefined ? undefined : running[before];
   }
 
   /** Ends a bucket's exchange: where buckets share memory, the next one also needs its scratch. */
@@ -291,7 +281,7 @@ export class PlanExecution implements Disposable {
     if (checked === undefined) return new RefusingGuard(options);
     const { isUncompressed: passes } = this;
     return new SkippingGuard(
-      { ...options, passes, buckets: this.#exchanges.length },
+      { ...options, passes, buckets: this.#due.length },
       checked,
     );
   }

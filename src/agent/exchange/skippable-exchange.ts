@@ -8,6 +8,7 @@ import type { FlatTensor } from '../plan/buckets.ts';
 import type { GradientSite, SiteUndo } from '../sites/gradient-site.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import type { SkippedExchange } from './exchange-calls.ts';
+import type { ModelPart } from './model-part.ts';
 import { notFiniteError, type NotFinite } from './not-finite.ts';
 import type { PlanExecution } from './plan-execution.ts';
 import { FINITE_STREAM } from './streams.ts';
@@ -22,6 +23,8 @@ interface SkippableOptions {
   readonly rank: number;
   /** All ranks. */
   readonly world: CollectiveGroup;
+  /** Models that step; default: all. */
+  readonly part?: ModelPart | undefined;
 }
 
 export class SkippableExchange {
@@ -39,10 +42,10 @@ export class SkippableExchange {
 
   /** Keeps what the exchange will change. */
   static async begin(options: SkippableOptions): Promise<SkippableExchange> {
-    const { execution, site } = options;
+    const { execution, part, site } = options;
     if (site.undo === undefined) throw new Error('internal: skips on a device');
-    site.undo.remember();
-    return new SkippableExchange(options, site.undo, await execution.states.keep());
+    site.undo.remember(part?.ranges);
+    return new SkippableExchange(options, site.undo, await execution.states.keep(part));
   }
 
   /** Takes what this rank has found to be not finite, if anything, and asks the others. */
@@ -57,9 +60,9 @@ export class SkippableExchange {
   async end(): Promise<SkippedExchange | undefined> {
     const first = await this.#first!;
     if (first === NO_RANK) return undefined;
-    const { execution, rank, tensors } = this.#options;
+    const { execution, part, rank, tensors } = this.#options;
     const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
-    this.#undo.recall([{ start: 0, length }]);
+    this.#undo.recall(part?.ranges ?? [{ start: 0, length }]);
     this.#restore();
     const own = first === rank ? this.#found : undefined;
     return {

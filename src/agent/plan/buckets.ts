@@ -2,7 +2,7 @@
  * Bucketing (fusion): tensors of equal method and parameters become buckets of at least
  * `bucketBytes`, in the order in which backpropagation makes gradients ready, last tensor
  * first. A tensor is never split. Methods that use the whole model have one bucket
- * (`inOneBucket`). If all tensors have the same method, a bucket is a contiguous range of
+ * (`inOneBucket`). Where models step in turns, each has buckets of its own. If all tensors have the same method, a bucket is a contiguous range of
  * the flat gradient; otherwise its tensors may not be adjacent there.
  */
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
@@ -15,6 +15,8 @@ export interface FlatTensor {
   /** First element in the flat gradient. */
   readonly start: number;
   readonly length: number;
+  /** Index of the model that it belongs to, where models step in turns. */
+  readonly model?: number | undefined;
 }
 
 /** A contiguous range of the flat gradient, and its position in a bucket. */
@@ -30,6 +32,8 @@ export interface Bucket {
   readonly index: number;
   readonly length: number;
   readonly policy: TensorPolicy;
+  /** Index of the model of its tensors, where models step in turns. */
+  readonly model: number | undefined;
   /** Runs, ascending and as few as possible: one if the bucket is contiguous. */
   readonly runs: readonly BucketRun[];
   /** Tensors, ascending by start, positions from the start of the bucket. */
@@ -48,7 +52,14 @@ export function planBuckets(
 ): readonly Bucket[] {
   const buckets: Bucket[] = [];
   const open = new Map<string, OpenBucket>();
+  const closeAll = (): void => {
+    for (const bucket of open.values()) buckets.push(close(bucket, buckets.length));
+    open.clear();
+  };
+  let model = tensors.at(-1)?.model;
   for (const tensor of tensors.toReversed()) {
+    if (tensor.model !== model) closeAll();
+    ({ model } = tensor);
     const policy = policyOf(plan, tensor);
     const key = policyKey(policy);
     let bucket = open.get(key);
@@ -62,7 +73,7 @@ export function planBuckets(
     buckets.push(close(bucket, buckets.length));
     open.delete(key);
   }
-  for (const bucket of open.values()) buckets.push(close(bucket, buckets.length));
+  closeAll();
   return buckets;
 }
 
@@ -86,5 +97,6 @@ function close({ policy, tensors, bytes }: OpenBucket, index: number): Bucket {
     }
     start += length;
   }
-  return { index, length: bytes / 4, policy, runs, tensors: slices };
+  const { model } = tensors[0]!;
+  return { index, length: bytes / 4, policy, model, runs, tensors: slices };
 }

@@ -107,10 +107,15 @@ function memoryBeside(options: ArenaSiteOptions): VectorMemory<Region & Vector> 
     set: (vector, values) => {
       arena.f32(vector).set(values);
     },
-    inArena: (vector, work) => work(vector),
-    addToGradient: (x) => {
+    inArena: async (vector, work, ranges) => {
+      if (ranges === undefined) await work(vector);
+      for (const range of ranges ?? []) await work(rangeOf(vector, range));
+    },
+    addToGradient: (x, ranges = [{ start: 0, length: gradient.length }]) => {
       clock.measure('apply', () => {
-        kernels.add(gradient, x);
+        for (const range of ranges) {
+          kernels.add(rangeOf(gradient, range), rangeOf(x, range));
+        }
       });
     },
   };

@@ -20,7 +20,7 @@ export class ArenaUndo implements SiteUndo {
     this.#residual = residual;
   }
 
-  remember(): void {
+  remember(ranges?: readonly FlatRange[]): void {
     const { arena, clock, kernels } = this.#options;
     const { kept } = this.#residual;
     if (kept === undefined) {
@@ -29,7 +29,10 @@ export class ArenaUndo implements SiteUndo {
     }
     const copy = (this.#copy ??= arena.allocateVector(kept.length));
     clock.measure('compress', () => {
-      kernels.copy(copy, kept);
+      if (ranges === undefined) kernels.copy(copy, kept);
+      for (const range of ranges ?? []) {
+        kernels.copy(rangeOf(copy, range), rangeOf(kept, range));
+      }
     });
   }
 

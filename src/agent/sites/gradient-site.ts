@@ -25,8 +25,8 @@ export interface BucketSetup {
 
 /** Takes back what an exchange does at a site. */
 export interface SiteUndo extends Disposable {
-  /** Keeps the residual as it is now. */
-  remember(): void;
+  /** Keeps the residual as it is now, in the ranges if given. */
+  remember(ranges?: readonly FlatRange[]): void;
   /** Gives these elements of the residual the values that were kept. */
   recall(ranges: readonly FlatRange[]): void;
   /** Replaces these elements of the gradient by 0. */

@@ -25,10 +25,14 @@ export interface VectorMemory<V> {
   values(vector: V): Float32Array | Promise<Float32Array>;
   /** vector ← values */
   set(vector: V, values: Float32Array): void;
-  /** Works on a copy of the values in the arena and writes it back. */
-  inArena(vector: V, work: (vector: Vector) => Promise<void>): Promise<void>;
-  /** gradient ← gradient + x */
-  addToGradient(x: V): void;
+  /** Works on a copy of the values in the arena, or of each range of them in turn, and writes it back. */
+  inArena(
+    vector: V,
+    work: (vector: Vector) => Promise<void>,
+    ranges?: readonly FlatRange[],
+  ): Promise<void>;
+  /** gradient ← gradient + x, in the ranges if given */
+  addToGradient(x: V, ranges?: readonly FlatRange[]): void;
 }
 
 /** The engine's operations on a residual, at any site. */
@@ -41,6 +45,8 @@ export class ResidualMemory<V> implements Disposable {
   readonly #memory: VectorMemory<V>;
   #vector: V | undefined;
   #leftover: V | undefined;
+  /** Lengths of the parts of the leftover that were flushed alone, by their starts. */
+  readonly #flushed = new Map<number, number>();
 
   constructor(memory: VectorMemory<V>) {
     this.#memory = memory;
@@ -92,6 +98,7 @@ export class ResidualMemory<V> implements Disposable {
   retire(transition: Transition): void {
     const residual = this.#vector;
     if (residual === undefined || transition.residual === 'kept') return;
+    this.#flushed.clear();
     const { leaving } = transition;
     if (leaving !== undefined) {
       if (transition.residual === 'flushed') this.#leftover ??= this.#memory.allocate();
@@ -132,20 +139,53 @@ export class ResidualMemory<V> implements Disposable {
 
   /**
    * Averages what is waiting to be flushed, if anything, and adds it to the gradient.
+   * @param parts of the vector that are averaged; the others wait for theirs; default: all of it.
+   * Always the same parts, which together are the vector.
    */
-  flush(average: (leftover: Vector) => Promise<void>): Promise<void> | undefined {
+  flush(
+    average: (leftover: Vector) => Promise<void>,
+    parts?: readonly FlatRange[],
+  ): Promise<void> | undefined {
     const leftover = this.#leftover;
     if (leftover === undefined) return undefined;
+    if (parts !== undefined) return this.#flushParts(leftover, average, parts);
     this.#leftover = undefined;
     return this.#flush(leftover, average);
+  }
+
+  #flushParts(
+    leftover: V,
+    average: (leftover: Vector) => Promise<void>,
+    parts: readonly FlatRange[],
+  ): Promise<void> | undefined {
+    const due = parts.filter(({ start }) => !this.#flushed.has(start));
+    if (due.length === 0) return undefined;
+    for (const { length, start } of due) this.#flushed.set(start, length);
+    const all = this.#memory.whole.reduce((sum, { length }) => sum + length, 0);
+    const flushed = [...this.#flushed.values()].reduce((sum, n) => sum + n, 0);
+    if (flushed < all) return this.#flushSome(leftover, average, due);
+    this.#leftover = undefined;
+    this.#flushed.clear();
+    return this.#flush(leftover, average, due);
+  }
+
+  async #flushSome(
+    leftover: V,
+    average: (leftover: Vector) => Promise<void>,
+    parts: readonly FlatRange[],
+  ): Promise<void> {
+    await this.#memory.inArena(leftover, average, parts);
+    this.#memory.addToGradient(leftover, parts);
+    this.#memory.move(undefined, leftover, parts);
   }
 
   async #flush(
     leftover: V,
     average: (leftover: Vector) => Promise<void>,
+    parts?: readonly FlatRange[],
   ): Promise<void> {
-    await this.#memory.inArena(leftover, average);
-    this.#memory.addToGradient(leftover);
+    await this.#memory.inArena(leftover, average, parts);
+    this.#memory.addToGradient(leftover, parts);
     this.#memory.release(leftover);
   }
 

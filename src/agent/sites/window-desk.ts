@@ -58,12 +58,13 @@ export class WindowDesk implements Disposable {
     return sum;
   }
 
-  /** Works on a copy of each piece in turn, and writes it back. */
+  /** Works on a copy of each piece in turn, of the ranges if given, and writes it back. */
   async inArena(
     x: Float32Array,
     work: (vector: Vector) => Promise<void>,
+    ranges = wholeOf(x),
   ): Promise<void> {
-    for (const range of pieces(wholeOf(x))) {
+    for (const range of pieces(ranges)) {
       const at = this.#load(this.#first, x, range);
       await work(at);
       this.#store(at, x, range);

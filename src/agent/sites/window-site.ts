@@ -164,10 +164,10 @@ function memoryOutside(
     set: (vector, values) => {
       vector.set(values);
     },
-    inArena: (vector, work) => desk.inArena(vector, work),
-    addToGradient: (x) => {
+    inArena: (vector, work, ranges) => desk.inArena(vector, work, ranges),
+    addToGradient: (x, ranges = whole) => {
       clock.measure('apply', () => {
-        desk.add(gradient, x, whole);
+        desk.add(gradient, x, ranges);
       });
     },
   };

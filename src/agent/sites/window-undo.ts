@@ -19,7 +19,7 @@ export class WindowUndo implements SiteUndo {
     this.#options = options;
   }
 
-  remember(): void {
+  remember(ranges?: readonly FlatRange[]): void {
     const { clock, residual } = this.#options;
     const { kept } = residual;
     if (kept === undefined) {
@@ -28,7 +28,10 @@ export class WindowUndo implements SiteUndo {
     }
     const copy = (this.#copy ??= outsideVector(kept.length));
     clock.measure('compress', () => {
-      copy.set(kept);
+      if (ranges === undefined) copy.set(kept);
+      for (const { length, start } of ranges ?? []) {
+        copy.set(kept.subarray(start, start + length), start);
+      }
     });
   }
 

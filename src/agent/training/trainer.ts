@@ -22,6 +22,8 @@ export interface ParameterTensor {
   readonly shape: readonly number[];
   readonly start: number;
   readonly length: number;
+  /** Index of the model that it belongs to, where models step in turns. */
+  readonly model?: number | undefined;
 }
 
 export interface StepResult {

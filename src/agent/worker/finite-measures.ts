@@ -8,7 +8,7 @@ import type { BucketsRecord } from '../../shared/records/buckets.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { ThresholdState } from '../methods/method.ts';
 import type { BucketSimilarity } from '../exchange/exchange-statistics.ts';
-import type { BucketObservation } from '../exchange/plan-execution.ts';
+import type { BucketObservation } from '../exchange/bucket-observations.ts';
 import type { StepResult } from '../training/trainer.ts';
 
 /**

@@ -100,7 +100,7 @@ export function makeIterationRecord(facts: IterationFacts): IterationRecord {
     ...(facts.drained === true ? { drained: true as const } : {}),
     ...(exchange === undefined
       ? aloneBy(facts.inForce, length)
-      : exchanged(exchange, length)),
+      : exchanged(exchange, exchange.elements ?? length)),
     ...(activations === undefined ? {} : { activations }),
     ...(loss === undefined ? {} : { loss }),
     ...(metric === undefined ? {} : { metric }),

@@ -1,17 +1,21 @@
 /** Whether the programs of all ranks have attached the same models, and which rank's has not. */
 import { createHash } from 'node:crypto';
 import { failure } from '../../shared/errors/errors.ts';
+import { oddOne } from '../exchange/odd-one.ts';
 import type { ParameterTensor } from '../training/trainer.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 
 /** @throws GradwireError `PROGRAM_MODELS_DIFFER` */
 export async function requireSameModels(
   engine: Pick<EngineClient, 'call'>,
-  tensors: readonly Pick<ParameterTensor, 'name' | 'shape'>[],
+  tensors: readonly Pick<ParameterTensor, 'name' | 'shape' | 'model'>[],
   { rank, ranks }: { readonly rank: number; readonly ranks: number },
 ): Promise<void> {
   const named = tensors.map(({ name, shape }) => `${name} ${shape.join('×')}`);
-  const hash = createHash('sha256').update(named.join('\n')).digest();
+  // Models that step in turns are others than the same that do not.
+  const turns = tensors.map(({ model }, i) => `${model ?? ''} ${named[i]!}`);
+  const marked = tensors[0]?.model === undefined ? named : turns;
+  const hash = createHash('sha256').update(marked.join('\n')).digest();
   const words = [0, 4, 8, 12].map((at) => hash.readUInt32LE(at));
   const { values } = await engine.call('summarize', {
     values: [...words, ...words],
@@ -36,19 +40,7 @@ export async function requireSameModels(
       rank: odd,
       next:
         `Rank ${rank} has attached ${named.length} parameters, from ${named[0]} to ${named.at(-1)!}. ` +
-        'Attach the same models, in the same order, on every rank.',
+        'Attach the same models, in the same order and with the same turns, on every rank.',
     },
   );
-}
-
-/** The first rank whose mark is not the most frequent one, and the first whose mark that is. */
-export function oddOne(marks: readonly number[]): {
-  readonly odd: number;
-  readonly usual: number;
-} {
-  const counts = new Map<number, number>();
-  for (const mark of marks) counts.set(mark, (counts.get(mark) ?? 0) + 1);
-  // Of two that are equally frequent, that of the lower rank counts: `toSorted` keeps their order.
-  const [[most]] = [...counts].toSorted(([, a], [, b]) => b - a) as [[number, number]];
-  return { odd: marks.findIndex((mark) => mark !== most), usual: marks.indexOf(most) };
 }

@@ -46,7 +46,11 @@ const COLUMNS: readonly Column<BucketRow>[] = [
   { name: 'method', kind: 'text', cell: ({ sum }) => sum.method },
   { name: 'collective', kind: 'text', cell: ({ sum }) => sum.collective },
   { name: 'at_ms', kind: 'number', cell: ({ record }) => record.at },
-  { name: 'exchanges', kind: 'whole', cell: ({ record }) => record.exchanges },
+  {
+    name: 'exchanges',
+    kind: 'whole',
+    cell: ({ record, sum }) => sum.ownExchanges ?? record.exchanges,
+  },
   { name: 'agreement_ms', kind: 'number', cell: ({ record }) => record.agreement ?? 0 },
   ...([...BUCKET_PHASES, 'hidden', 'begin', 'end'] as const).map(
     (part): Column<BucketRow> => ({

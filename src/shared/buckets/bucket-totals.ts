@@ -31,9 +31,10 @@ export class BucketTotals {
 
   /**
    * Adds a share of an interval, 0…1.
-   * @param exchanges of the whole interval
+   * @param ofInterval exchanges of the whole interval
    */
-  add(sum: BucketSum, exchanges: number, share: number): void {
+  add(sum: BucketSum, ofInterval: number, share: number): void {
+    const { ownExchanges: exchanges = ofInterval } = sum;
     const { compress = 0, decompress = 0, receive = 0, reduce = 0 } = sum;
     const { nnzLocal, nnzReduced, send = 0, wait = 0 } = sum;
     const parts = this.#parts;

@@ -80,6 +80,11 @@ export const programsCodes = codeGroup({
       means: 'The program cannot be started.',
       next: 'Check its path and permissions on that machine.',
     },
+    PROGRAM_TURNS_DIFFER: {
+      means:
+        'Models step in turns, and the ranks have made a step of different models.',
+      next: 'Let all ranks step the same models in the same order, each as often.',
+    },
     WORKDIR_EMPTY: {
       means: 'workload.workdir has no file to copy.',
       next: 'Start it in the directory of the program. Git may ignore all that is there.',

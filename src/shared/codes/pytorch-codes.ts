@@ -45,8 +45,8 @@ export const pytorchCodes = codeGroup({
     },
     MODELS_APART: {
       means:
-        'A backward pass has ended without gradients of one of the attached models. DDP would wait for ever.',
-      next: 'Call (loss_a + loss_b).backward(), or attach only one of the models and let DDP average the others.',
+        'A backward pass, or a call of gw.allreduce, was without gradients of one of the attached models. DDP would wait for ever.',
+      next: 'Call (loss_a + loss_b).backward(); or, if the models step in turns, gw.attach(models, *optimizers, turns=True).',
     },
     MODEL_UNSUPPORTED: {
       means: 'The model uses something that Gradwire cannot average.',

@@ -24,6 +24,8 @@ const bucketSumSchema = z.strictObject({
   name: z.string(),
   /** The number of its tensors. */
   tensors: count,
+  /** Exchanges of the bucket, where models step in turns and its own did not in each iteration. */
+  ownExchanges: z.int().min(1).optional(),
   method: z.string(),
   /** The collective that carried the most bytes of the last exchange. */
   collective: z.string(),

@@ -64,7 +64,10 @@ const CIRCUMSTANCES = {
 } as const satisfies IterationFields;
 
 const BYTES = {
-  /** 4·n: the size of uncompressed f32, in every iteration. */
+  /**
+   * 4·n: the size of uncompressed f32, in every iteration; where models of a program step in turns, n
+   * are the elements of those that step.
+   */
   dense: { schema: count, column: 'dense_bytes', chart: 'mean' },
   /** The encoded bytes the method produced. */
   payload: { schema: count, column: 'payload_bytes', chart: 'mean' },

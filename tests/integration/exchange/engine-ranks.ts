@@ -45,6 +45,8 @@ export async function leave(): Promise<void> {
 
 export interface Situation {
   readonly tensors?: readonly FlatTensor[];
+  /** Names of the models that step in turns; default: all tensors are of every step. */
+  readonly turns?: readonly string[];
   /** Default: constants of loopback. */
   readonly network?: NetworkCost;
   /** The node of each rank; default: all are on one. */
@@ -61,7 +63,15 @@ export async function connectRanks(
   exchange: Record<string, unknown>,
   switches: readonly PlanSwitch[] = [],
   world = RANKS,
-  { tensors = TENSORS, clipNorm, network, places, resume, windowsIn }: Situation = {},
+  {
+    tensors = TENSORS,
+    clipNorm,
+    network,
+    places,
+    resume,
+    turns,
+    windowsIn,
+  }: Situation = {},
 ): Promise<readonly Rank[]> {
   const length = tensors.reduce((sum, tensor) => sum + tensor.length, 0);
   const secret = randomBytes(32);
@@ -104,6 +114,7 @@ export async function connectRanks(
         transport,
         clock,
         tensors,
+        turns,
         site,
         seed: 1,
         clipNorm,

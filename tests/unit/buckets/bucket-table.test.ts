@@ -203,3 +203,17 @@ describe('the table of buckets', () => {
     expect(names(false)).toEqual(['c', 'b', 'a']);
   });
 });
+
+test('a bucket whose model stepped in some iterations has the means of its own exchanges', () => {
+  const sums = [
+    sum('actor', { ownExchanges: 2, payload: 200, compress: 4 }),
+    sum('critic', { ownExchanges: 8, payload: 800, compress: 8 }),
+  ];
+  const { buckets } = tableOf([record(0, [0, 10], sums), record(0, [10, 20], sums)]);
+  expect(
+    buckets.map(({ exchanges, means, name }) => [name, exchanges, means.payload]),
+  ).toEqual([
+    ['actor', 4, 100],
+    ['critic', 16, 100],
+  ]);
+});

@@ -27,6 +27,24 @@ describe('bucketing', () => {
     ]);
   });
 
+  it('lets no bucket cross models that step in turns', () => {
+    const lengths = [100, 10, 10, 100, 10, 10];
+    const tensors = flat(lengths).map((one, i) => ({ ...one, model: i < 3 ? 0 : 1 }));
+    const layers = [{ match: 't4.*', method: 'none' }];
+    for (const method of ['topk', 'a2sgd']) {
+      const plan = resolvePlan({ method, bucketBytes: 1 << 20, layers });
+      const buckets = planBuckets(tensors, plan);
+      expect(
+        buckets.map(({ model, runs }) => [model, ...runs.map(({ flat }) => flat)]),
+      ).toEqual([
+        [1, 120, 230],
+        [1, 220],
+        [0, 0],
+      ]);
+      expect(buckets.map(({ index }) => index)).toEqual([0, 1, 2]);
+    }
+  });
+
   it('makes one bucket for a method that needs the whole model, however small', () => {
     const tensors = flat([100, 10, 200, 20, 300]);
     const plan = resolvePlan({ method: 'a2sgd', bucketBytes: 80 });

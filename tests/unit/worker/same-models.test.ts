@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { oddOne } from '../../../src/agent/worker/same-models.ts';
+import { oddOne } from '../../../src/agent/exchange/odd-one.ts';
 
 test.each([
   [[7, 8], 1, 0],
