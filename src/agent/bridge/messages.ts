@@ -19,6 +19,9 @@ const measured = z.union([
   z.enum(['NaN', 'Infinity', '-Infinity']).transform(Number),
 ]);
 
+/** Models that may step in turns: a set of them is a number of 32 bits. */
+export const MOST_MODELS = 30;
+
 /** Adam with AMSGrad has three. */
 const MOST_STATES = 16;
 
@@ -56,6 +59,13 @@ const attachSchema = z.object({
   device: z.string().max(1000).optional(),
   /** Whether a GradScaler skips steps whose gradients are not finite. */
   scaler: z.boolean().default(false),
+  /** Models that step in turns, with as many of the tensors each; absent: all are of each step. */
+  turns: z
+    .array(z.object({ name, tensors: count.min(1) }))
+    .min(2)
+    .max(MOST_MODELS)
+    .readonly()
+    .optional(),
 });
 export type Attach = Readonly<z.infer<typeof attachSchema>>;
 
@@ -82,8 +92,12 @@ const fromProgramSchema = z.discriminatedUnion('type', [
   helloSchema,
   attachSchema,
   z.object({ type: z.literal('mapped') }),
-  /** Elements from here on are in the vector. */
-  z.object({ type: z.literal('ready'), from: count }),
+  /** Elements from here on are in the vector; `models`: only those of these, which step in turns. */
+  z.object({
+    type: z.literal('ready'),
+    from: count,
+    models: z.array(count).min(1).max(MOST_MODELS).readonly().optional(),
+  }),
   steppedSchema,
   /** `states`: vectors of the optimisers' state, each as long as the weights. */
   z.object({ type: z.literal('written'), states: count.max(MOST_STATES).default(0) }),

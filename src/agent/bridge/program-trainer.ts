@@ -27,12 +27,16 @@ export class ProgramTrainer implements Trainer {
 
   /** Whether its GradScaler skips steps whose gradients are not finite. */
   readonly scales: boolean;
+  /** Names of its models, if they step in turns. */
+  readonly turns: readonly string[] | undefined;
 
-  constructor(program: Program, { device = 'PyTorch', scaler, tensors }: Attach) {
+  constructor(program: Program, attach: Attach) {
+    const { device = 'PyTorch', scaler, turns } = attach;
     this.#program = program;
     this.scales = scaler;
     this.device = device;
-    this.tensors = placed(tensors);
+    this.turns = turns?.map(({ name }) => name);
+    this.tensors = placed(attach);
     this.length = this.tensors.reduce((sum, { length }) => sum + length, 0);
     this.parameters = this.length;
   }
@@ -116,11 +120,14 @@ export class ProgramTrainer implements Trainer {
 }
 
 /** The tensors one after another, in the program's order. */
-function placed(tensors: Attach['tensors']): ParameterTensor[] {
+function placed({ tensors, turns = [] }: Attach): ParameterTensor[] {
+  const models = turns.flatMap((one, model) =>
+    new Array<number>(one.tensors).fill(model),
+  );
   let start = 0;
-  return tensors.map(({ name, shape }) => {
+  return tensors.map(({ name, shape }, i) => {
     const length = shape.reduce((product, size) => product * size, 1);
-    const tensor = { name, shape, start, length };
+    const tensor = { name, shape, start, length, model: models[i] };
     start += length;
     return tensor;
   });

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { Attach, FromProgram, Restore, Stepped, ToProgram } from './messages.ts';
+import { requireTurns, requireTurn } from './program-turns.ts';
 import {
   endedEarly,
   goneOutside,
@@ -61,6 +62,8 @@ export class Program {
   /** Whether it waits for `go`. */
   #held = false;
   #isAttached = false;
+  /** The number of models that step in turns; 0: all are of each step. */
+  #turns = 0;
   /** Whether it ends by itself. */
   #ends = false;
   /** Whether it was told to end by a signal. */
@@ -117,6 +120,7 @@ export class Program {
       const message = await this.#next();
       if (message.type === 'attach') {
         this.#isAttached = true;
+        this.#turns = requireTurns(message, this.#options.rank);
         return message;
       }
       if (message.type === 'end') throw this.#withoutStep();
@@ -142,11 +146,15 @@ export class Program {
 
   /**
    * Waits for the next gradient.
-   * @param ready called as it grows: all elements from this one on are in `values`
+   * @param ready called as it grows: all elements from this one on are in `values`, or those of the
+   * models that step
    * @param keeper serves what the program asks before
    * @returns false if the program ends instead
    */
-  async gradient(ready: (from: number) => void, keeper: StateKeeper): Promise<boolean> {
+  async gradient(
+    ready: (from: number, models: readonly number[]) => void,
+    keeper: StateKeeper,
+  ): Promise<boolean> {
     this.release();
     let isBefore = true;
     for (;;) {
@@ -166,7 +174,7 @@ export class Program {
       }
       if (message.type !== 'ready') throw this.#unexpected(message);
       isBefore = false;
-      ready(message.from);
+      ready(message.from, requireTurn(message, this.#turns, this.#options.rank));
       if (message.from === 0) return true;
     }
   }

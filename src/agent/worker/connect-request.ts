@@ -20,6 +20,8 @@ export interface Connecting {
   /** Addresses of all ranks. */
   readonly addresses: readonly RankAddress[];
   readonly tensors: readonly FlatTensor[];
+  /** Names of the models that step in turns, if they do. */
+  readonly turns?: readonly string[] | undefined;
   /** The checkpoint to resume from; undefined at the start of a run. */
   readonly resume: RankCheckpoint | undefined;
 }
@@ -36,7 +38,7 @@ export const hasOwnPages = ({ backend, workload }: ExperimentSpec): boolean =>
 
 export function connectRequest(
   configuration: Configuration,
-  { addresses, resume, tensors }: Connecting,
+  { addresses, resume, tensors, turns }: Connecting,
 ): EngineCalls['connect']['request'] {
   const { network, places, plan, rank, run, secret, spec, switches, threads } =
     configuration;
@@ -60,6 +62,7 @@ export function connectRequest(
     nodes: addresses.map(({ node }) => node ?? spec.world.nodes[0]!),
     threads,
     tensors,
+    turns,
     plan,
     switches: switches.map((one) => countedSwitch(one, spec)),
     network,

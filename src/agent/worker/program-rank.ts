@@ -13,6 +13,7 @@ import type { EngineClient } from './engine/engine-client.ts';
 import { observe, type ObservedOptions } from './observed-program.ts';
 import { masterPort, startProgram } from './program-start.ts';
 import { requireSameModels } from './same-models.ts';
+import { requireTurnSettings } from './turn-settings.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
@@ -64,7 +65,13 @@ export class ProgramRank {
     this.#tellAwaited();
     this.#trainer = new ProgramTrainer(program, await program.attached());
     this.#requireLayers(this.#trainer);
+    if (this.turns !== undefined) requireTurnSettings(this.#configuration.spec);
     return this.#trainer;
+  }
+
+  /** Names of its models, if they step in turns. */
+  get turns(): readonly string[] | undefined {
+    return this.#trainer?.turns;
   }
 
   /** The program and its trainer, for the steps. */

@@ -306,7 +306,7 @@ export class WorkerSession {
       engine,
       arena,
       configuration,
-      { addresses, tensors: trainer.tensors, resume },
+      { addresses, tensors: trainer.tensors, turns: program?.turns, resume },
     );
     await this.#agreeOnBackend(trainer, engine);
     await program?.begin(engine, onHost!);

@@ -3,7 +3,9 @@
  * one coded error, and what passes has the values that ranks rely on.
  */
 import { expect, it } from 'vitest';
-import { programDecoder } from '../../../src/agent/bridge/messages.ts';
+import { MOST_MODELS, programDecoder } from '../../../src/agent/bridge/messages.ts';
+import { requireTurn, requireTurns } from '../../../src/agent/bridge/program-turns.ts';
+import { setOf } from '../../../src/agent/exchange/model-part.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { below, mangled, mutant, oneOf, type Random } from '../../harness/mutations.ts';
@@ -20,8 +22,22 @@ const HONEST: readonly Readonly<Record<string, unknown>>[] = [
     device: 'cpu',
     scaler: true,
   },
+  {
+    type: 'attach',
+    tensors: [
+      { name: 'actor.first', shape: [10, 3] },
+      { name: 'critic.first', shape: [2] },
+      { name: 'critic.second', shape: [] },
+    ],
+    turns: [
+      { name: 'actor', tensors: 1 },
+      { name: 'critic', tensors: 2 },
+    ],
+  },
   { type: 'mapped' },
   { type: 'ready', from: 12 },
+  { type: 'ready', from: 0, models: [1] },
+  { type: 'ready', from: 0, models: [0, 1] },
   { type: 'stepped', step, values: { loss: 0.5, endless: 'Infinity' } },
   { type: 'stepped', step: { ...step, wait: 1, overlapped: 2, bytes: 40 }, values: {} },
   { type: 'written', states: 2 },
@@ -48,7 +64,11 @@ const isCount = (value: unknown): boolean =>
 function expectUsable(message: Readonly<Record<string, unknown>>): void {
   const { type } = message;
   expect(HONEST.map((one) => one['type'])).toContain(type);
-  if (type === 'ready') expect(isCount(message['from'])).toBe(true);
+  if (type === 'ready') {
+    const { from, models = [] } = message as { from: unknown; models?: unknown[] };
+    expect([from, ...models].every(isCount)).toBe(true);
+    expect(models.length).toBeLessThanOrEqual(MOST_MODELS);
+  }
   if (type === 'written') expect(isCount(message['states'])).toBe(true);
   if (type === 'attach') {
     const tensors = message['tensors'] as { name: unknown; shape: unknown[] }[];
@@ -56,6 +76,12 @@ function expectUsable(message: Readonly<Record<string, unknown>>): void {
     for (const { name, shape } of tensors) {
       expect(typeof name === 'string' && name !== '').toBe(true);
       expect(shape.every(isCount)).toBe(true);
+    }
+    const turns = (message['turns'] ?? []) as { name: unknown; tensors: unknown }[];
+    expect(turns.length === 0 || turns.length > 1).toBe(true);
+    expect(turns.length).toBeLessThanOrEqual(MOST_MODELS);
+    for (const { name, tensors: own } of turns) {
+      expect(typeof name === 'string' && isCount(own) && own !== 0).toBe(true);
     }
   }
   if (type === 'stepped') {
@@ -105,4 +131,45 @@ it('refuses what is no message, whatever it is, with one code', () => {
     expect(({} as Record<string, unknown>)['new0']).toBeUndefined();
   }
   expect(Math.min(seen.passed, seen.refused)).toBeGreaterThan(200);
+});
+
+it('takes the models of a step only as a set of those that step in turns', () => {
+  const random = randomFrom(seed);
+  const seen = { passed: 0, refused: 0 };
+  for (let left = effort({ quick: 3000, soak: 100_000 }); left > 0; left--) {
+    const turns = below(random, 5);
+    const from = below(random, 2);
+    const models = Array.from({ length: below(random, 4) }, () => below(random, 6));
+    const isSet = setOf(models) === models.reduce((sum, model) => sum + 2 ** model, 0);
+    const isSorted = models
+      .toSorted((a, b) => a - b)
+      .every((one, i) => one === models[i]);
+    const fits =
+      turns === 0
+        ? models.length === 0
+        : from === 0 && models.length > 0 && models.every((model) => model < turns);
+    try {
+      expect(requireTurn({ from, models }, turns, 0)).toEqual(models);
+      expect(fits && isSet && isSorted).toBe(true);
+      seen.passed++;
+    } catch (error) {
+      if (!(error instanceof GradwireError)) throw error;
+      expect(error).toMatchObject({ code: 'BRIDGE_INVALID', rank: 0 });
+      expect(fits && isSet && isSorted).toBe(false);
+      seen.refused++;
+    }
+  }
+  expect(Math.min(seen.passed, seen.refused)).toBeGreaterThan(200);
+});
+
+it('takes models only if they have all tensors between them', () => {
+  const tensors = ['a', 'b', 'c'].map((name) => ({ name, shape: [2] }));
+  const turns = [1, 2].map((count) => ({ name: String(count), tensors: count }));
+  expect(requireTurns({ tensors }, 0)).toBe(0);
+  expect(requireTurns({ tensors, turns }, 0)).toBe(2);
+  for (const wrong of [tensors.slice(1), [...tensors, ...tensors]]) {
+    expect(() => requireTurns({ tensors: wrong, turns }, 0)).toThrow(
+      /models of 3 tensors/,
+    );
+  }
 });

@@ -7,7 +7,7 @@ It raises what goes wrong where the program called `backward()`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -35,9 +35,12 @@ class Exchange:
         transfer: Transfer,
         timeline: Timeline,
         scale: Scale,
+        in_turns: bool = False,
     ) -> None:
         self._link = link
         self._scale = scale
+        self._in_turns = in_turns
+        """Whether a pass may have some of the models, and says at its end which."""
         self._views = views
         self._transfer = transfer
         self._timeline = timeline
@@ -50,8 +53,8 @@ class Exchange:
         self._arriving: list[list[int]] = []
         self._buckets: list[tuple[list[Any], list[Any]]] = []
         """Gradients that are being averaged, and their views of the vector."""
-        self._owed: list[Any] = []
-        """Parts of a loaded residual that are still to go with a gradient."""
+        self._owed: dict[int, Any] = {}
+        """Parts of a loaded residual that are still to go with a gradient, by parameter."""
         self._futures: list[tuple[Any, Any]] = []
         """Futures of DDP's buckets, and what they will give."""
 
@@ -59,12 +62,18 @@ class Exchange:
         """A flat vector goes with the next gradient."""
         sizes = [view.numel() for view in self._views]
         parts = residual.split(sizes)
-        self._owed = [part.view_as(view) for part, view in zip(parts, self._views)]
+        owed = [part.view_as(view) for part, view in zip(parts, self._views)]
+        self._owed = dict(enumerate(owed))
 
     @property
     def is_open(self) -> bool:
         """Whether some of a gradient's buckets are there."""
         return bool(self._given)
+
+    @property
+    def given(self) -> frozenset[int]:
+        """Parameters of which buckets are there."""
+        return frozenset(self._given)
 
     @property
     def missing(self) -> list[int]:
@@ -93,11 +102,13 @@ class Exchange:
         is_first = not self.is_open
         self._given.update(indices)
         self._arriving.append(indices)
-        is_last = len(self._given) == len(self._parameters)
+        is_last = len(self._given) == len(self._parameters) and not self._in_turns
         with torch.no_grad():
             if is_first:
                 self._scale.note(bucket.buffer().device)
             self._transfer.gather(views, gradients, self._scale.inverse)
+            if self._in_turns:
+                return future, None
             self._tell(is_last)
             return future, self._average() if is_last else None
 
@@ -111,6 +122,34 @@ class Exchange:
             self._tell(True)
             return self._average()
 
+    def average_of(self, models: list[int], indices: list[int], gradients: list[Any]) -> Averaged:
+        """Averages one tensor for each parameter of some models, in place."""
+        with torch.no_grad():
+            views = [self._views[index] for index in indices]
+            self._scale.note(gradients[0].device)
+            self._buckets.append((gradients, views))
+            self._transfer.gather(views, gradients, self._scale.inverse)
+            return self._average_part(models, indices)
+
+    def end_pass(self, models: list[int]) -> Averaged:
+        """Averages what a backward pass has had: all of the gradients of these models."""
+        with torch.no_grad():
+            return self._average_part(models, sorted(self._given))
+
+    def _average_part(self, models: list[int], indices: list[int]) -> Averaged:
+        self._transfer.arrived(wait=True)
+        self._arriving.clear()
+        self._add_owed(indices)
+        self._timeline.program("gradient_complete")
+        self._link.send({"type": "ready", "from": 0, "models": models})
+        return self._average(indices)
+
+    def _add_owed(self, indices: Iterable[int]) -> None:
+        owed = [index for index in indices if index in self._owed]
+        if owed:
+            views = [self._views[index] for index in owed]
+            torch._foreach_add_(views, [self._owed[index] for index in owed])
+
     def _tell(self, is_last: bool) -> None:
         """Says how much of the gradient is there."""
         if self._owed and not is_last:
@@ -121,21 +160,23 @@ class Exchange:
                 self._end.mark(index)
         del self._arriving[:arrived]
         start = self._end.start
-        if is_last and self._owed:
-            torch._foreach_add_(self._views, self._owed)
         if is_last:
+            self._add_owed(range(len(self._views)))
             self._timeline.program("gradient_complete")
         if start < self._said:
             self._said = start
             self._link.send_frame(encode_ready(start))
 
-    def _average(self) -> Averaged:
+    def _average(self, indices: Sequence[int] | None = None) -> Averaged:
+        """Waits for the average, of these parameters or of all."""
         answer = self._link.receive()
         if not isinstance(answer, Averaged):
             raise invalid(f"{type(answer).__name__} where the average belongs")
         # A step that is skipped loses nothing.
-        if self._owed and answer.finite and all(bool(v.isfinite().all()) for v in self._views):
-            self._owed.clear()
+        averaged = range(len(self._views)) if indices is None else indices
+        if self._owed and answer.finite and self._are_finite(averaged):
+            for index in averaged:
+                self._owed.pop(index, None)
         for gradients, views in self._buckets:
             if answer.finite:
                 self._transfer.scatter(gradients, views, self._scale.factor)
@@ -151,3 +192,6 @@ class Exchange:
         self._said = self._length
         self._given.clear()
         return answer
+
+    def _are_finite(self, indices: Iterable[int]) -> bool:
+        return all(bool(self._views[index].isfinite().all()) for index in indices)

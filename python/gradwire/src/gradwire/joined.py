@@ -30,6 +30,7 @@ from .tensors import averaged_parts, require_shapes
 from .tensors import named as named_tensors
 from .timeline import Timeline
 from .transfer import Transfer, transfer_for
+from .turns import Turns
 from .vector import Vector
 
 
@@ -49,7 +50,11 @@ class JoinedProgram(Session):
         self._has_averaged = False
         self._models: Models | None = None
         self._optimizers: list[Any] = []
+        self._turns: Turns | None = None
+        """The models, if they step in turns."""
         self._left_out = LeftOut([])
+        self._due: list[Any] = []
+        """Optimisers whose step the last gradient is for."""
         self._awaited: set[int] = set()
         """Optimisers that have not made the step of the last gradient."""
         self._is_averaged = False
@@ -73,7 +78,7 @@ class JoinedProgram(Session):
     def is_joined(self) -> bool:
         return True
 
-    def attach(self, model: Any, *optimizers: Any, scaler: Any = None) -> None:
+    def attach(self, model: Any, *optimizers: Any, scaler: Any = None, turns: bool = False) -> None:
         if self._exchange is not None:
             raise GradwireError(
                 "ALREADY_ATTACHED",
@@ -91,6 +96,8 @@ class JoinedProgram(Session):
                 "attach was given no optimiser",
                 "Call gw.attach(model, optimizer)",
             )
+        if turns and models.are_several:
+            self._turns = Turns(models, self._optimizers)
         self._open(models.parameters, Scale(scaler))
         self._models = models
         models.hook()
@@ -172,7 +179,9 @@ class JoinedProgram(Session):
         device = named[0][1].device
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
         tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
-        attached = {"type": "attach", "tensors": tensors, "device": name}
+        attached: dict[str, Any] = {"type": "attach", "tensors": tensors, "device": name}
+        if self._turns is not None:
+            attached["turns"] = self._turns.described
         self._link.send({**attached, "scaler": scale.is_given})
         memory = self._link.receive()
         if not isinstance(memory, Memory):
@@ -188,6 +197,7 @@ class JoinedProgram(Session):
             transfer=self._transfer,
             timeline=self._timeline,
             scale=scale,
+            in_turns=self._turns is not None,
         )
         self._timeline.follow(device)
 
@@ -198,9 +208,23 @@ class JoinedProgram(Session):
 
     def _average(self, tensors: list[Any]) -> None:
         """Averages tensors that all are there."""
+        if self._turns is not None:
+            self._average_models(self._turns, self._turns.named(tensors))
+            return
         require_shapes(tensors, [one.shape for one in self._attached_layout().tensors])
+        if self._models is not None:
+            self._models.require_gradients()
         exchange = self._next()
         self._take(exchange.average(averaged_parts(tensors)))
+
+    def _average_models(self, turns: Turns, models: list[int]) -> None:
+        """Averages the gradients of some of the models."""
+        if self._models is not None:
+            self._models.require_gradients(models)
+        exchange = self._next()
+        indices = turns.indices(models)
+        gradients = averaged_parts(self._parameters[index] for index in indices)
+        self._take(exchange.average_of(models, indices, gradients), turns.optimizers(models))
 
     def _next(self) -> Exchange:
         """The exchange, ready for the next gradient."""
@@ -214,10 +238,12 @@ class JoinedProgram(Session):
             self._finish_step()
         return self._exchange
 
-    def _take(self, answer: Averaged) -> None:
+    def _take(self, answer: Averaged, due: Sequence[Any] | None = None) -> None:
+        """An average is there, for the steps of these optimisers, or of all."""
         self._is_averaged = self._has_averaged = True
         self._hold = answer.hold
-        self._awaited = {id(optimizer) for optimizer in self._optimizers}
+        self._due = list(self._optimizers if due is None else due)
+        self._awaited = {id(optimizer) for optimizer in self._due}
 
     def log(
         self,
@@ -249,16 +275,22 @@ class JoinedProgram(Session):
         """DDP's communication hook."""
         exchange = self._next()
         if self._models is not None and self._models.are_several and not exchange.is_open:
-            at_end_of_backward(self._require_all)
+            at_end_of_backward(self._end_pass)
         future, answer = exchange.add(bucket)
         if answer is not None:
             self._take(answer)
         return future
 
-    def _require_all(self) -> None:
-        """A backward pass has computed all: no attached model may be left out of it."""
-        if self._models is not None and self._exchange is not None:
+    def _end_pass(self) -> None:
+        """A backward pass has computed all: no attached model may be left out of it, unless they
+        step in turns."""
+        if self._models is None or self._exchange is None:
+            return
+        if self._turns is None:
             self._models.require_all(self._exchange.missing)
+            return
+        models = self._turns.passed(self._exchange.given)
+        self._take(self._exchange.end_pass(models), self._turns.optimizers(models))
 
     def forward_begins(self) -> None:
         """A forward pass of the model begins: the step before it has ended."""
@@ -266,7 +298,7 @@ class JoinedProgram(Session):
             return
         trains = torch.is_grad_enabled()
         # An evaluation between a gradient and its step does not end the step.
-        if trains or len(self._awaited) < len(self._optimizers):
+        if trains or len(self._awaited) < len(self._due):
             self._finish_step()
         self._timeline.computing("forward_begins" if trains else "evaluation_begins")
 
@@ -324,9 +356,11 @@ class JoinedProgram(Session):
         if not self._is_averaged:
             return
         self._is_averaged = False
+        if self._turns is not None:
+            self._turns.look(self._due, self._awaited)
         self._awaited.clear()
         self._timeline.tell(self._timeline.take(), self._clock)
-        rate = learning_rate(self._optimizers[0]) if self._optimizers else 0.0
+        rate = learning_rate(self._due[0]) if self._due else 0.0
         step = self._clock.close(rate)
         self._link.send({"type": "stepped", "step": step, "values": self._values.take()})
 

@@ -24,7 +24,7 @@ class Models:
 
     def __init__(self, given: Any) -> None:
         self._modules: list[Any] = []
-        self._spans: list[tuple[str, range]] = []
+        self.spans: list[tuple[str, range]] = []
         """The models' names, and the indices of their parameters."""
         self.parameters: list[tuple[str, Any]] = []
         for name, model in named_models(given):
@@ -52,7 +52,7 @@ class Models:
                 )
             self.parameters.append((path, parameter))
         self._modules.append(module)
-        self._spans.append((name, range(first, len(self.parameters))))
+        self.spans.append((name, range(first, len(self.parameters))))
 
     @property
     def are_several(self) -> bool:
@@ -61,7 +61,7 @@ class Models:
 
     def hook(self) -> None:
         """Lets the session see their passes, and average their buckets."""
-        for module, (_, span) in zip(self._modules, self._spans):
+        for module, (_, span) in zip(self._modules, self.spans):
             if self.is_distributed:
                 hook_communication(module)
             hook_model(module, self.parameters[span.start][1])
@@ -72,18 +72,36 @@ class Models:
         DDP waits for its averages at the end of the pass, and would wait for ever.
         """
         without = set(missing)
-        absent = [name for name, span in self._spans if not without.isdisjoint(span)]
+        absent = [name for name, span in self.spans if not without.isdisjoint(span)]
         if not absent:
             return
-        present = [name for name, _ in self._spans if name not in absent]
+        present = [name for name, _ in self.spans if name not in absent]
         with_those = f" with gradients of {', '.join(present)}" if present else ""
         raise GradwireError(
             "MODELS_APART",
             f"a backward pass has ended{with_those} without those of {', '.join(absent)}: "
             "gradients of all attached models are averaged at once",
-            "Call (loss_a + loss_b).backward(), or attach only one of the models and let DDP "
-            "average the others",
+            "Call (loss_a + loss_b).backward(); or, if the models step in turns, "
+            "gw.attach(models, *optimizers, turns=True)",
         )
+
+    def require_gradients(self, numbers: Iterable[int] | None = None) -> None:
+        """Raises GradwireError `MODELS_APART` for one of several models without any gradient.
+
+        Zeros would stand for it, and what a method has kept back of it would go with them.
+        `numbers` are those of the models that are averaged; by default all are.
+        """
+        spans = self.spans if numbers is None else [self.spans[number] for number in numbers]
+        for name, span in spans if self.are_several else []:
+            if any(self.parameters[index][1].grad is not None for index in span):
+                continue
+            raise GradwireError(
+                "MODELS_APART",
+                f"gw.allreduce averages {', '.join(one for one, _ in spans)}, but {name} has no "
+                "gradient",
+                "If the models step in turns, call gw.attach(models, *optimizers, turns=True), and "
+                "gw.allreduce(model) with those that step",
+            )
 
 
 def named_models(given: Any) -> list[tuple[str, Any]]:

@@ -25,12 +25,13 @@ class Session:
         """Whether Gradwire averages this program's gradients."""
         return False
 
-    def attach(self, model: Any, *optimizers: Any, scaler: Any = None) -> None:
+    def attach(self, model: Any, *optimizers: Any, scaler: Any = None, turns: bool = False) -> None:
         """Gives Gradwire the averaging of a model's gradients, and waits until all ranks have.
 
         `model` is a DistributedDataParallel that has not run yet, with no communication hook, or a
         module whose gradients the program averages by `allreduce`; or a list of such models, or a
-        dict of them by name, which all take part in each backward pass;
+        dict of them by name, which all take part in each backward pass, unless `turns`: then each
+        pass has some of them, and the optimisers of these step after it;
         `optimizers` are all that change its weights: their steps end an iteration;
         `scaler` is the GradScaler, if the program has one.
         """
@@ -40,7 +41,8 @@ class Session:
         """Averages gradients over the ranks, in place: a call is an iteration.
 
         `tensors` are parameters, whose gradients are meant, other tensors, or a module; by default
-        the attached module. In every call they are the same. Outside of a run they are averaged
+        the attached module. In every call they are the same; of models that step in turns, those
+        of one or more whole models. Outside of a run they are averaged
         by the process group of torch.distributed, if there is one.
         """
         from .tensors import average_by_torch, named

@@ -156,6 +156,7 @@ export class EngineHost {
         clock: this.#clock,
         transport,
         tensors: request.tensors,
+        turns: request.turns,
         site,
         seed: request.seed,
         clipNorm: request.clipNorm,

@@ -83,6 +83,8 @@ export interface EngineCalls {
       /** Threads for the kernels, including the engine's own. */
       threads: number;
       tensors: readonly FlatTensor[];
+      /** Names of the models that step in turns; default: all tensors are of every step. */
+      turns?: readonly string[] | undefined;
       plan: ExchangePlan;
       switches: readonly PlanSwitch[];
       network?: NetworkCost | undefined;

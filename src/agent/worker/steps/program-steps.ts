@@ -56,7 +56,8 @@ export class ProgramSteps implements Steps {
   /** @throws GradwireError `PROGRAM_ENDED_EARLY`; the program's and the engine's errors */
   async take(iteration: number, compares: boolean): Promise<TakenStep | undefined> {
     const { program, programTrainer, wantsWeights } = this.#options;
-    const isWhole = compares || this.#state.isOpen;
+    const isWhole =
+      compares || this.#state.isOpen || programTrainer.turns !== undefined;
     const reply = await (isWhole
       ? this.#exchangeWhole(iteration, compares)
       : this.#exchangeReady(iteration));
@@ -107,11 +108,14 @@ export class ProgramSteps implements Steps {
     compares: boolean,
   ): Promise<Exchanged | undefined> {
     const { comparison, gradient, program } = this.#options;
-    const goesOn = await program.gradient(() => undefined, this.#state);
+    let models: readonly number[] = [];
+    const goesOn = await program.gradient((_, stepping) => {
+      models = stepping;
+    }, this.#state);
     if (!goesOn) return await this.#end(iteration);
     if (compares) await comparison.keep(gradient);
     const notices = await this.#state.agree();
-    const reply = await this.#exchange(iteration, false);
+    const reply = await this.#exchange(iteration, false, models);
     const all = [...notices, ...reply.notices];
     return await this.#unlessEnded({ ...reply, notices: all }, true);
   }
@@ -126,7 +130,12 @@ export class ProgramSteps implements Steps {
     return undefined;
   }
 
-  #exchange(iteration: number, overlaps: boolean): Promise<Exchanged> {
+  /** @param models of the step, where they step in turns */
+  #exchange(
+    iteration: number,
+    overlaps: boolean,
+    models: readonly number[] = [],
+  ): Promise<Exchanged> {
     const { engine, rank, spec } = this.#options;
     const due = isDue(spec.inspectEvery, { since: iteration, iteration });
     const inspects = rank === 0 && due;
@@ -136,6 +145,7 @@ export class ProgramSteps implements Steps {
       beside,
       inspects,
       skips: true,
+      ...(models.length === 0 ? {} : { models }),
     });
   }
 
