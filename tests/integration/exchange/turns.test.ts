@@ -203,6 +203,27 @@ describe('a model beside another one has the bits that it would have alone', () 
   });
 });
 
+it('buckets of one window wait for each other over the model between them', async () => {
+  const tensors = TENSORS.map((one, i) => ({ ...one, model: Math.floor(i / 2) }));
+  const plan = { method: 'topk', ratio: 0.05, bucketBytes: 500 };
+  const train = async (windowsIn: number | undefined): Promise<unknown> => {
+    const situation = { tensors, turns: ['a', 'b', 'c'], windowsIn };
+    const ranks = await connectRanks(plan, [], RANKS, situation);
+    const averages = await Promise.all(
+      ranks.map(async ({ engine, values }, rank) => {
+        for (let i = 0; i < values.length; i++) values[i] = element(rank, 1, i);
+        for (const [iteration, models] of [[0, 2], [1], [0, 2]].entries()) {
+          await engine.exchange(iteration, { models, skips: true });
+        }
+        return values.slice();
+      }),
+    );
+    return [averages, await keptBy(ranks)];
+  };
+  const windowsIn = leastArena([plan], { tensors, ranks: RANKS });
+  expect(await train(windowsIn)).toEqual(await train(undefined));
+});
+
 it.each(METHOD_CASES.filter(({ exchange: { quantizeSums } }) => !quantizeSums))(
   'a step that is skipped leaves nothing behind: $exchange',
   async ({ exchange: plan }) => {

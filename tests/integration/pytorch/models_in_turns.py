@@ -1,11 +1,12 @@
 """A generator and a discriminator, which step in turns: in plain DDP, or joined.
 
-    models_in_turns.py OUT [--join] [--critics N] [--way WAY] [--fault FAULT] [--watch] …
+    models_in_turns.py OUT [--join] [--critics N…] [--way WAY] [--fault FAULT] [--watch] …
 
 After N steps of the discriminator comes one of the generator, whose pass goes through the
 discriminator: with its parameters `frozen`, through the `module` without DDP, or `through` DDP;
-`by-hand` joins without DDP. It writes the weights of both to OUT and its rank.
-With `--watch` the residual of the model at rest must stay as it is, to the bit.
+`by-hand` joins without DDP. It writes the weights of both to OUT, N and its rank; without
+Gradwire for several N. With `--watch` the residual of the model at rest must stay as it is, to
+the bit. `--save` writes a checkpoint after the last round, with which `--load` begins.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=Path)
     parser.add_argument("--join", action="store_true")
-    parser.add_argument("--critics", type=int, default=1)
+    parser.add_argument("--critics", type=int, nargs="*", default=[1])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--way", default="frozen")
     parser.add_argument("--fault", default="")
     parser.add_argument("--watch", action="store_true")
+    parser.add_argument("--save", action="store_true")
+    parser.add_argument("--load", type=Path)
     parser.add_argument("--bad", type=int, nargs="*", default=[])
     parser.add_argument("--omit", type=int, nargs="*", default=[])
     return parser.parse_args()
@@ -128,24 +131,51 @@ class Game:
                 raise SystemExit(f"residual of {model} in a step of {name}: same is {is_same}")
         print(f"watched {name}", flush=True)
 
+    def parts(self) -> dict[str, Any]:
+        """What a checkpoint has, besides Gradwire's state."""
+        models = {"generator": self.generator, "critic": self.critic}
+        return {**models, "adam": self.adam, "sgd": self.sgd}
+
+    def save(self, path: str) -> None:
+        states = {name: one.state_dict() for name, one in self.parts().items()}
+        random = {"random": self.random.get_state(), "gradwire": self.gw.state_dict()}
+        torch.save({**states, **random}, path)
+
+    def load(self, path: str) -> None:
+        saved = torch.load(path)
+        for name, one in self.parts().items():
+            one.load_state_dict(saved[name])
+        self.random.set_state(saved["random"])
+        self.gw.load_state_dict(saved["gradwire"])
+
+
+def play(options: argparse.Namespace, critics: int) -> None:
+    """All rounds, from the same weights on."""
+    game = Game(options)
+    if options.load is not None:
+        game.load(f"{options.load}.saved.{game.rank}")
+    for number in range(options.rounds):
+        if options.fault == "order" and game.rank == 1 and number == 3:
+            game.generator_steps()
+        if options.fault == "early" and game.rank == 1 and number == 3:
+            break
+        for _ in range(critics):
+            game.critic_steps()
+        game.generator_steps()
+    if options.save:
+        game.save(f"{options.out}.saved.{game.rank}")
+    parameters = [*game.generator.parameters(), *game.critic.parameters()]
+    weights = torch.cat([one.detach().flatten() for one in parameters])
+    Path(f"{options.out}.{critics}.{game.rank}").write_bytes(weights.numpy().tobytes())
+
 
 def main() -> None:
     options = parsed()
     torch.set_num_threads(1)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     dist.init_process_group("gloo")
-    game = Game(options)
-    for number in range(options.rounds):
-        if options.fault == "order" and game.rank == 1 and number == 3:
-            game.generator_steps()
-        if options.fault == "early" and game.rank == 1 and number == 3:
-            break
-        for _ in range(options.critics):
-            game.critic_steps()
-        game.generator_steps()
-    parameters = [*game.generator.parameters(), *game.critic.parameters()]
-    weights = torch.cat([one.detach().flatten() for one in parameters])
-    Path(f"{options.out}.{game.rank}").write_bytes(weights.numpy().tobytes())
+    for critics in options.critics:
+        play(options, critics)
     dist.destroy_process_group()
 
 
