@@ -10,7 +10,7 @@ if HAS_TORCH:
     import torch
 
     from gradwire.models import Models, at_end_of_backward
-    from gradwire.tensors import named
+    from gradwire.tensors import named, require_same
 
 
 def names(given: Any) -> list[str]:
@@ -76,6 +76,17 @@ class Attaching(unittest.TestCase):
         for given in ([first, second], {"actor": first, "critic": second}):
             found = [id(one) for _, one in named(given)]
             self.assertEqual(found, [id(first.weight), id(first.bias), id(second.weight)])
+
+    def test_other_parameters_of_the_same_shapes_are_refused(self) -> None:
+        first, second = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+        parameters = list(first.parameters())
+        require_same(list(first.parameters()), parameters)
+        require_same([torch.ones(3, 2), torch.ones(3)], parameters)
+        require_same(list(second.parameters()), [])
+        for given in (list(second.parameters()), parameters[::-1]):
+            with self.assertRaises(GradwireError) as raised:
+                require_same(given, parameters)
+            self.assertEqual(raised.exception.code, "TENSORS_CHANGED")
 
 
 if __name__ == "__main__":

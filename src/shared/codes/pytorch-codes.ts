@@ -91,7 +91,7 @@ export const pytorchCodes = codeGroup({
     },
     TENSORS_CHANGED: {
       means: 'Other tensors are to be averaged than the first time.',
-      next: 'Average all tensors of a step in one call, in the same order.',
+      next: 'Average all tensors of a step in one call, in the same order; attach models that step in turns with turns=True.',
     },
     TENSORS_MISSING: {
       means: 'There is nothing to average.',

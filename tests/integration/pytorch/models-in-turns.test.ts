@@ -183,6 +183,7 @@ describe.skipIf(pytorch === undefined)('models that step in turns', () => {
 
     test.each([
       ['early', 'PROGRAM_ENDED_EARLY', /rank 1 has ended/],
+      ['mixed', 'PROGRAM_MODELS_DIFFER', /rank 1 has attached other models/],
       ['together', 'PROGRAM_FAILED', /MODELS_APART: .* turns=True/],
     ])('%s', { tags: 'soak' }, refused);
 

@@ -65,7 +65,7 @@ class Game:
         self.step = 0
         if self.gw is not None:
             models = {"generator": self.generator, "critic": self.critic}
-            turns = options.fault != "together"
+            turns = options.fault != "together" and (options.fault != "mixed" or self.rank == 0)
             self.gw.attach(models, self.adam, self.sgd, scaler=self.scaler, turns=turns)
 
     def noise(self, size: int) -> Tensor:

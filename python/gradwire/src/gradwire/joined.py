@@ -26,7 +26,7 @@ from .scaling import Scale
 from .session import Session, Values, claim, current, learning_rate, set_current
 from .states import state_vectors
 from .step_clock import StepClock
-from .tensors import averaged_parts, require_shapes
+from .tensors import averaged_parts, require_same, require_shapes
 from .tensors import named as named_tensors
 from .timeline import Timeline
 from .transfer import Transfer, transfer_for
@@ -212,6 +212,7 @@ class JoinedProgram(Session):
             self._average_models(self._turns, self._turns.named(tensors))
             return
         require_shapes(tensors, [one.shape for one in self._attached_layout().tensors])
+        require_same(tensors, self._parameters)
         if self._models is not None:
             self._models.require_gradients()
         exchange = self._next()

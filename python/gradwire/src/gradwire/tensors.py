@@ -61,7 +61,23 @@ def require_shapes(tensors: list[Any], shapes: list[tuple[int, ...]]) -> None:
         "TENSORS_CHANGED",
         f"{len(found)} tensors of {sum(map(_size, found))} elements are to be averaged, where the "
         f"first time there were {len(shapes)} of {sum(map(_size, shapes))}",
-        "Average all tensors of a step in one call, in the same order: gw.allreduce([a, b])",
+        "Average all tensors of a step in one call, in the same order: gw.allreduce([a, b]); "
+        "attach models that step in turns: gw.attach([a, b], optimizer_a, optimizer_b, turns=True)",
+    )
+
+
+def require_same(tensors: list[Any], parameters: list[Any]) -> None:
+    """Raises GradwireError `TENSORS_CHANGED` for other parameters of the same shapes: what was kept
+    back of the first ones would go to these."""
+    if not parameters or not any(isinstance(one, torch.nn.Parameter) for one in tensors):
+        return
+    if [id(one) for one in tensors] == [id(one) for one in parameters]:
+        return
+    raise GradwireError(
+        "TENSORS_CHANGED",
+        f"{len(tensors)} parameters are to be averaged that are others than the first time",
+        "Average the same parameters each time, in the same order; models that step in turns are "
+        "attached: gw.attach([a, b], optimizer_a, optimizer_b, turns=True)",
     )
 
 
