@@ -145,7 +145,7 @@ class Exchange:
         return self._average(indices)
 
     def _add_owed(self, indices: Iterable[int]) -> None:
-        owed = [index for index in indices if index in self._owed]
+        owed = [index for index in indices if index in self._owed] if self._owed else []
         if owed:
             views = [self._views[index] for index in owed]
             torch._foreach_add_(views, [self._owed[index] for index in owed])
