@@ -44,6 +44,7 @@ export function writeRow(record: IterationRecord, rows: Float64Array, at = 0): v
   const bytes = ofBytes(record);
   for (let i = 0; i < CHARTED.length; i++) {
     const name = CHARTED[i]!;
-    rows[at + PHASES.length + i] = (fields[name] as number | undefined) ?? bytes[name] ?? NaN;
+    rows[at + PHASES.length + i] =
+      (fields[name] as number | undefined) ?? bytes[name] ?? NaN;
   }
 }
