@@ -31,12 +31,7 @@ afterEach(() => {
   rmSync(parent, { recursive: true });
 });
 
-const digits = () =>
-  keptDigits(SEED, [TRAIN, TEST], parent).map(({ count, values, labels }) => ({
-    count,
-    values: new Uint8Array(values),
-    labels: new Uint8Array(labels),
-  }));
+const digits = () => keptDigits(SEED, [TRAIN, TEST], parent);
 const directory = (): string => path.join(parent, readdirSync(parent)[0]!);
 const fileOf = ({ first, step, count }: typeof TRAIN): string =>
   path.join(directory(), `${SEED}-${first}-${step}-${count}`);

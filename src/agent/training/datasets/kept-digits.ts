@@ -51,11 +51,9 @@ function read(file: string, count: number): ByteSamples | undefined {
   const content = readChecked(file);
   if (content?.length !== count * (digitPixels + 1)) return undefined;
   const pixels = count * digitPixels;
-  return {
-    count,
-    values: content.subarray(0, pixels),
-    labels: content.subarray(pixels),
-  };
+  // As they are drawn: a Buffer's slices, for one, share its memory.
+  const bytes = new Uint8Array(content.buffer, content.byteOffset, content.length);
+  return { count, values: bytes.subarray(0, pixels), labels: bytes.subarray(pixels) };
 }
 
 /** Removes all files if there would be too many bytes with these. */
