@@ -1,12 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import type { Plugin } from 'vite';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
-import { jaxKernels } from './scripts/jax-kernels.ts';
-import { jaxMemory } from './scripts/jax-memory.ts';
-import { jaxFunctions } from './scripts/jax-functions.ts';
-import { jaxPrograms } from './scripts/jax-programs.ts';
-import { jaxReads } from './scripts/jax-reads.ts';
+import { jaxPlugins } from './scripts/jax-plugins.ts';
 
 type Test = NonNullable<ViteUserConfig['test']>;
 
@@ -41,15 +36,6 @@ export const sideBySide: Test = {
   env: { NODE_COMPILE_CACHE: compileCache },
 };
 
-/** Of the sources, as in our bundles. */
-export const asInBundles = (): Plugin[] => [
-  jaxFunctions(),
-  jaxKernels(),
-  jaxMemory(),
-  jaxPrograms(),
-  jaxReads(),
-];
-
 /** What suites have of their own. Unit tests share processes: to start one takes longer than most. */
 const own: Readonly<Record<string, Test>> = {
   unit: { isolate: false, server: { deps: { inline: ['@jax-js/jax'] } } },
@@ -65,7 +51,7 @@ export default defineConfig({
     reporters: ['default'],
     projects: [
       ...['e2e', 'gpu', 'unit'].map((name) => ({
-        plugins: asInBundles(),
+        plugins: jaxPlugins(),
         test: {
           ...sideBySide,
           name,

@@ -29,11 +29,7 @@ import { build as viteBuild, type InlineConfig } from 'vite';
 import { tryLock, type FileLock } from '../src/main/home/file-lock.ts';
 import { emitEngineTypes } from './engine-types.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
-import { jaxKernels } from './jax-kernels.ts';
-import { jaxMemory } from './jax-memory.ts';
-import { jaxFunctions } from './jax-functions.ts';
-import { jaxPrograms } from './jax-programs.ts';
-import { jaxReads } from './jax-reads.ts';
+import { jaxPlugins } from './jax-plugins.ts';
 import { libraryAndCommand, type Divided } from './library-and-command.ts';
 import {
   divideLicences,
@@ -173,17 +169,7 @@ function nodeBundle(
     root,
     logLevel: 'warn',
     // The cache comes last: it names kernels by the code that generates them.
-    plugins: [
-      ...[
-        jaxFunctions(),
-        jaxKernels(),
-        jaxMemory(),
-        jaxPrograms(),
-        jaxReads(),
-        jaxKernelCache(),
-      ],
-      divided?.plugin,
-    ],
+    plugins: [...jaxPlugins(), jaxKernelCache(), divided?.plugin],
     // Its addon is not among ours: every start would look for it.
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {

@@ -15,11 +15,7 @@ import { promisify } from 'node:util';
 import { build, type Plugin } from 'vite';
 import { BUILT_FOLDERS } from './gpu-kit/built-folders.ts';
 import { jaxKernelCache } from './jax-kernel-cache.ts';
-import { jaxKernels } from './jax-kernels.ts';
-import { jaxMemory } from './jax-memory.ts';
-import { jaxFunctions } from './jax-functions.ts';
-import { jaxPrograms } from './jax-programs.ts';
-import { jaxReads } from './jax-reads.ts';
+import { jaxPlugins } from './jax-plugins.ts';
 
 const MOST_MIB = 60;
 const root = path.join(import.meta.dirname, '..');
@@ -90,17 +86,7 @@ async function bundle(outDir: string): Promise<void> {
     configFile: false,
     root,
     logLevel: 'warn',
-    plugins: [
-      ...[
-        withoutRunner,
-        jaxFunctions(),
-        jaxKernels(),
-        jaxMemory(),
-        jaxPrograms(),
-        jaxReads(),
-      ],
-      jaxKernelCache(),
-    ],
+    plugins: [withoutRunner, ...jaxPlugins(), jaxKernelCache()],
     define: { 'process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED': '"true"' },
     build: {
       ssr: true,

@@ -5,7 +5,8 @@
  */
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { asInBundles, sideBySide } from '../../vitest.config.ts';
+import { jaxPlugins } from '../../scripts/jax-plugins.ts';
+import { sideBySide } from '../../vitest.config.ts';
 
 const folder = 'tests/integration';
 const all = [`${folder}/**/*.test.ts`];
@@ -31,7 +32,7 @@ const sockets = [`${folder}/collectives/*.test.ts`];
 
 export default defineConfig({
   root: path.join(import.meta.dirname, '../..'),
-  plugins: asInBundles(),
+  plugins: jaxPlugins(),
   test: {
     ...sideBySide,
     name: 'integration',
