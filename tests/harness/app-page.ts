@@ -80,7 +80,7 @@ export class AppPage implements AsyncDisposable {
     await link.click();
   }
 
-  /** What of the page is a serious obstacle to who sees or hears it otherwise. */
+  /** Serious obstacles of the page to people with disabilities. */
   obstacles(): Promise<readonly string[]> {
     return obstacles(this.page);
   }

@@ -12,12 +12,12 @@ export function watchErrors(page: Page): readonly string[] {
   return errors;
 }
 
-/** Of the page, where the function below runs. */
+/** The page's own global, where the function below runs. */
 declare const window: { readonly axe?: typeof axe };
 
 /**
- * What of the page is a serious obstacle to who sees or hears it otherwise. A document gets axe
- * once, and describes nothing but what is wrong: half of its work would be to say what is not.
+ * Serious obstacles of a page to people with disabilities. A document gets axe once, and axe describes
+ * only what is wrong: half of its work would be to say what is not.
  */
 export async function obstacles(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate(() => window.axe !== undefined)))

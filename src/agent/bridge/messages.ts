@@ -59,7 +59,10 @@ const attachSchema = z.object({
   device: z.string().max(1000).optional(),
   /** Whether a GradScaler skips steps whose gradients are not finite. */
   scaler: z.boolean().default(false),
-  /** Models that step in turns, with as many of the tensors each; absent: all are of each step. */
+  /**
+   * Models that step in turns, each with its number of tensors, in the tensors' order; default: each
+   * step is of all tensors.
+   */
   turns: z
     .array(z.object({ name, tensors: count.min(1) }))
     .min(2)

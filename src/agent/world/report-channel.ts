@@ -86,8 +86,9 @@ export class ReportChannel<Report, Part = never> {
     });
   }
 
-  /** Calls back when the last report has been handed over. */
+  /** Sends what was gathered, and calls back when the last report has been handed over. */
   end(ended: () => void): void {
+    this.flush();
     this.#stream.end(ended);
   }
 

@@ -1,8 +1,8 @@
 /**
  * Events for the renderer, of the coordinator and of the app's other parts: changed runs and new
- * records of watched runs, gathered and sent at most ten times a second; notices at once. Records around the moment of `watch`
- * may come twice: skip those that its answer's `lastSequence` covers. The host knows its
- * windows and counts watchers; here a run is either watched or not.
+ * records of watched runs, gathered and sent at most ten times a second; notices at once. Records
+ * around the moment of `watch` may come twice: skip those that its answer's `lastSequence`
+ * covers. The host knows its windows and counts watchers; here a run is either watched or not.
  */
 import { toldAlert, type ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { SettingsState } from '../../shared/settings/setting.ts';

@@ -47,7 +47,7 @@ const STEPS: readonly (readonly number[])[] = [
 
 interface Step {
   readonly models: readonly number[];
-  /** How often the last model has stepped, which says what its gradient is. */
+  /** Steps of the last model so far, which say what its gradient is. */
   readonly number: number;
   readonly iteration: number;
   readonly isBad?: boolean;
@@ -96,7 +96,7 @@ const keptBy = (ranks: readonly Rank[]): Promise<readonly Kept[]> =>
     }),
   );
 
-/** What is of one of the models. @param lasts buckets of the last model, which come first */
+/** The part of what is kept that belongs to one model. @param lasts buckets of the last model, which come first */
 const ofModel = ({ buckets, residual }: Kept, model: number, lasts: number): unknown =>
   model === LAST
     ? [residual?.subarray(MIDDLE), buckets.slice(0, lasts)]

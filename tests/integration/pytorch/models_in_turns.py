@@ -110,7 +110,7 @@ class Game:
         self.compare(before, self.residuals(), name)
 
     def residuals(self) -> dict[str, Tensor] | None:
-        """What Gradwire keeps back of each model."""
+        """Residuals that Gradwire keeps of each model."""
         if not self.options.watch:
             return None
         residual = self.gw.state_dict()["residual"]
@@ -132,7 +132,7 @@ class Game:
         print(f"watched {name}", flush=True)
 
     def parts(self) -> dict[str, Any]:
-        """What a checkpoint has, besides Gradwire's state."""
+        """Parts of a checkpoint, besides Gradwire's state."""
         models = {"generator": self.generator, "critic": self.critic}
         return {**models, "adam": self.adam, "sgd": self.sgd}
 

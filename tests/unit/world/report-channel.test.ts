@@ -68,3 +68,12 @@ it('sends 256 at once, and fewer after a moment', async () => {
   const all = Array.from({ length: 257 }, (_, n) => n);
   expect(heard).toEqual([{ parts: all.slice(0, 256) }, { parts: all.slice(256) }]);
 });
+
+it('sends what was gathered before it ends', async () => {
+  const { channel, heard } = gathering();
+  channel.gather(1);
+  await new Promise<void>((resolve) => {
+    channel.end(resolve);
+  });
+  expect(heard).toEqual([{ parts: [1] }]);
+});

@@ -82,7 +82,7 @@ class Turns:
         return [index for number in models for index in self._spans[number][1]]
 
     def optimizers(self, models: Collection[int]) -> list[Any]:
-        """Those that change weights of these models."""
+        """Optimisers that change weights of these models."""
         return [one for one, own in self._optimizers if not own.isdisjoint(models)]
 
     def look(self, due: Sequence[Any], awaited: Collection[int]) -> None:
