@@ -145,8 +145,8 @@ export const rooms = {
     'shared/words',
   ],
 
-  // Files that survive a power cut, and processes as files name them: for every program on Node, not
-  // for a page.
+  // Files that survive a power cut, places for files, and processes as files name them: for every
+  // program on Node, not for a page.
   disk: [SHARED],
 
   // A run as a file, in a page as on the command line: knows neither store nor page.
@@ -326,7 +326,7 @@ export const rooms = {
     SHARED,
   ],
   // A program of one's own beside a rank.
-  'agent/bridge': ['agent/memory', 'agent/training', SHARED],
+  'agent/bridge': ['agent/memory', 'agent/training', 'disk', SHARED],
   // Models of ours, computed by PyTorch in a process beside a rank.
   'agent/torch': [
     'agent/bridge',
@@ -513,6 +513,7 @@ export const rooms = {
     'main/store/blocks',
     'main/store/levels',
     'main/store/migrations',
+    'disk',
     'export/formats',
     'export/tables',
     SHARED,
@@ -528,6 +529,7 @@ export const rooms = {
     'main/home/node-binary.ts',
     'main/ssh/host-keys',
     'main/ssh/mux',
+    'disk',
     SHARED,
   ],
   'main/ssh/config': ['main/ssh/host-keys', 'main/ssh/target.ts', SHARED],

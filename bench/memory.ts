@@ -6,10 +6,10 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { temporaryDirectory } from '../src/disk/temporary-directory.ts';
 import { inspectSpec, specMemory, stepMemory } from '../src/agent/engine.ts';
 import { parseExperimentSpec } from '../src/shared/spec/experiment-spec.ts';
 import { formatBytes } from '../src/shared/words/units.ts';
@@ -65,7 +65,7 @@ for (const raw of SPECS) {
 
 /** The largest peak of a run's ranks, bytes. */
 async function peakOf(spec: object): Promise<number> {
-  const home = mkdtempSync(path.join(tmpdir(), 'gradwire-memory-'));
+  const home = temporaryDirectory('gradwire-memory-');
   const command = spawn(process.execPath, [COMMAND, 'run', '-'], {
     env: { ...process.env, GRADWIRE_HOME: home },
     stdio: ['pipe', 'ignore', 'inherit'],

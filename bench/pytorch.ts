@@ -6,11 +6,12 @@
  * an emulated link of that speed.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { cpus } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { temporaryDirectory } from '../src/disk/temporary-directory.ts';
 import { hasPython, pythonFile } from '../scripts/python-environment.ts';
 import { reportError } from '../src/cli/text/report-error.ts';
 import { textTable } from '../src/cli/text/text-table.ts';
@@ -157,7 +158,7 @@ async function measure(
     values.steps,
   ];
   const program = [pythonFile, script, ...args];
-  const home = mkdtempSync(path.join(tmpdir(), 'gradwire-bench-'));
+  const home = temporaryDirectory('gradwire-bench-');
   try {
     const text =
       exchange === undefined

@@ -2,9 +2,9 @@
  * What the history costs: bytes on the disk for a record of a real run of four ranks, and how
  * long main is busy to open a run of 262,144 records, which are that run's.
  */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import os from 'node:os';
+import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryDirectory } from '../../src/disk/temporary-directory.ts';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
@@ -56,7 +56,7 @@ export async function measureHistory(): Promise<readonly Measurement[]> {
 }
 
 function openingALongRun(records: readonly IterationRecord[]): Measurement {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-bench-'));
+  const directory = temporaryDirectory('gradwire-bench-');
   const store = RunStore.open(path.join(directory, 'gradwire.db'));
   try {
     const spec = sampleSpec({ world: { ranks: RANKS }, iterations: LONG });

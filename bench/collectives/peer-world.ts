@@ -5,11 +5,11 @@
  * what is measured next. Unix sockets reach across network namespaces.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { temporaryDirectory } from '../../src/disk/temporary-directory.ts';
 import { failure } from '../../src/shared/errors/errors.ts';
 import type { VectorShape } from './contest.ts';
 import type { Links } from './links.ts';
@@ -61,7 +61,7 @@ const OUTPUT_TAIL = 2048;
 
 export class PeerWorld implements AsyncDisposable {
   readonly peer: Peer;
-  readonly #folder = mkdtempSync(path.join(tmpdir(), 'gradwire-peer-'));
+  readonly #folder = temporaryDirectory('gradwire-peer-');
   readonly #server: Server;
   readonly #failure = Promise.withResolvers<never>();
   readonly #present = Promise.withResolvers<undefined>();

@@ -2,9 +2,9 @@
  * The same vector through PyTorch, one thread, by `bench/peers/torch_compress.py`: what
  * people use in place of these methods. Goals are ratios of times in the same run.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { temporaryDirectory } from '../../src/disk/temporary-directory.ts';
 import { askPython, peerPython } from '../peers/python.ts';
 import { RATIO } from './cases.ts';
 
@@ -43,7 +43,7 @@ export const COMPARISONS: readonly (readonly [string, PeerOperation, number?])[]
 ];
 
 export async function timePeers(values: Float32Array): Promise<PeerTimes> {
-  const directory = await mkdtemp(path.join(tmpdir(), 'gradwire-bench-'));
+  const directory = temporaryDirectory('gradwire-bench-');
   try {
     const file = path.join(directory, 'x.f32');
     const { buffer, byteOffset, byteLength } = values;

@@ -1,8 +1,8 @@
 /** The real `gradwire` command, as built, as a process with a home of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryDirectory } from '../../src/disk/temporary-directory.ts';
 import type { RunRecord } from '../../src/shared/records/record-kinds.ts';
 import { processesOf, until, type ProcessEntry } from './processes.ts';
 import { ofType, type OfType } from './records.ts';
@@ -107,7 +107,7 @@ export class GradwireHome implements AsyncDisposable {
   readonly directory: string;
 
   constructor() {
-    this.directory = mkdtempSync(path.join(tmpdir(), 'gradwire-test-'));
+    this.directory = temporaryDirectory('gradwire-test-');
     sharePackages(this.directory);
   }
 

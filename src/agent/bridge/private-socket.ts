@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { temporaryPlace } from '../../disk/temporary-directory.ts';
 import type { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { encodeJson } from './json-frames.ts';
 
@@ -43,7 +43,7 @@ export class PrivateSocket<In, Out extends object> {
 
   /** A path for a socket in a directory of its own, neither of which is there yet. */
   static newPath(): string {
-    const place = tmpdir().length > LONGEST_PLACE ? '/tmp' : tmpdir();
+    const place = temporaryPlace({ longest: LONGEST_PLACE });
     return path.join(place, `gradwire-${randomBytes(8).toString('hex')}`, 'bridge');
   }
 

@@ -4,12 +4,12 @@
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryDirectory } from '../../disk/temporary-directory.ts';
 import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { SshQuestions } from '../../shared/machines/ssh-question.ts';
 import { Askpass } from './askpass.ts';
 import { PausableDeadline } from './deadline.ts';
 import { missingKeys } from './key-file.ts';
-import { privateDirectory } from './private-directory.ts';
 import { RememberedSecrets } from './remembered-secrets.ts';
 import type { SshOpenOptions } from './remote-connection.ts';
 import { aborted, unreachable } from './ssh-errors.ts';
@@ -23,6 +23,13 @@ import { checkTarget, hopsTo, type SshTarget } from './target.ts';
  * Interval of checks for the master's socket, which appears once it has authenticated.
  */
 const LOOK_MS = 20;
+const DIRECTORY_PREFIX = 'gradwire-ssh-';
+/**
+ * The most bytes of its directory's parent: `sockaddr_un.sun_path`, minus the suffix that OpenSSH
+ * appends while it creates the socket.
+ */
+const LONGEST_PARENT = 103 - 18 - `/${DIRECTORY_PREFIX}XXXXXX/s`.length;
+
 /** An `ssh` that has logged in. */
 export interface Master {
   readonly process: SystemProcess;
@@ -51,7 +58,11 @@ export async function startMaster<T>(
   if (process.platform === 'win32') throw unsupported(target);
   hopsTo(target).forEach(checkTarget);
   if (signal?.aborted === true) throw aborted(target, 'connecting');
-  const directory = privateDirectory(options.directory);
+  // Its control socket is for the user alone.
+  const directory = temporaryDirectory(DIRECTORY_PREFIX, {
+    preferred: options.directory,
+    longest: LONGEST_PARENT,
+  });
   const remove = (): void => {
     rmSync(directory, { recursive: true, force: true });
   };

@@ -16,13 +16,12 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  mkdtempSync,
   openSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
+import { temporaryDirectory } from '../../disk/temporary-directory.ts';
 import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { databaseError } from './database-error.ts';
 import { DiskReserve } from './disk-reserve.ts';
@@ -160,7 +159,7 @@ function openAlone(file: string): Database.Database {
  * open files may be removed, the copy has no name any more.
  */
 function openCopy(file: string): Database.Database {
-  const directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-history-'));
+  const directory = temporaryDirectory('gradwire-history-');
   const copy = path.join(directory, path.basename(file));
   const remove = (): void => {
     rmSync(directory, { recursive: true, force: true });

@@ -72,5 +72,9 @@ export const systemCodes = codeGroup({
       means: 'No more processes and threads may be started.',
       next: 'Raise the limit (ulimit -u; of a container: pids.max), or use fewer ranks.',
     },
+    TEMPORARY_DIRECTORY_UNUSABLE: {
+      means: 'Neither TMPDIR nor /tmp is a directory in which files can be made.',
+      next: 'Set TMPDIR, on that machine, to a directory that exists and that you may write to.',
+    },
   },
 });
