@@ -198,47 +198,59 @@ export const lossChart = (
       name: 'here',
       points: rows.map(({ id }, index) => pointOf(index, percents(sweep, id))),
     },
-    {
-      name: 'the paper',
-      points: rows.flatMap(({ theirs }, index) =>
-        theirs === undefined
-          ? []
-          : [pointOf(index, [100 * (theirs / BASELINE_THEIRS - 1)])],
-      ),
-    },
+    ...(rows.some(isStated)
+      ? [
+          {
+            name: 'the paper',
+            points: rows.flatMap(({ theirs }, index) =>
+              theirs === undefined
+                ? []
+                : [pointOf(index, [100 * (theirs / BASELINE_THEIRS - 1)])],
+            ),
+          },
+        ]
+      : []),
   ],
 });
+
+const isStated = ({ theirs }: Compressed): boolean => theirs !== undefined;
 
 /** @param heading of the column of names */
 export const lossTable = (
   sweep: Sweep,
   rows: readonly Compressed[],
   heading: string,
-): ResultTable => ({
-  columns: [
-    heading,
-    'test loss, paper',
-    'test loss, here',
-    'change, here',
-    'AUC, here',
-  ],
-  rows: [
-    [
-      'nothing',
-      String(BASELINE_THEIRS),
-      formatQuantity(sweep.mean(BASELINE, 'loss')),
-      '–',
-      formatQuantity(sweep.mean(BASELINE, 'auc')),
+): ResultTable => {
+  const stated = (text: string): readonly string[] =>
+    rows.some(isStated) ? [text] : [];
+  const row = (
+    id: string,
+    name: string,
+    theirs: number | undefined,
+    change: string,
+  ) => [
+    name,
+    ...stated(theirs === undefined ? '–' : theirs.toFixed(4)),
+    formatQuantity(sweep.mean(id, 'loss')),
+    change,
+    formatQuantity(sweep.mean(id, 'auc')),
+  ];
+  return {
+    columns: [
+      heading,
+      ...stated('test loss, paper'),
+      'test loss, here',
+      'change, here',
+      'AUC, here',
     ],
-    ...rows.map(({ id, name, theirs }) => [
-      name,
-      theirs === undefined ? '–' : theirs.toFixed(4),
-      formatQuantity(sweep.mean(id, 'loss')),
-      signed(mean(percents(sweep, id))),
-      formatQuantity(sweep.mean(id, 'auc')),
-    ]),
-  ],
-});
+    rows: [
+      row(BASELINE, 'nothing', BASELINE_THEIRS, '–'),
+      ...rows.map(({ id, name, theirs }) =>
+        row(id, name, theirs, signed(mean(percents(sweep, id)))),
+      ),
+    ],
+  };
+};
 
 /** Change of the loss relative to another case, by seed. */
 function changes(sweep: Sweep, id: string, than: string): readonly number[] {

@@ -24,6 +24,8 @@ interface ClickTable extends Pick<
     readonly differences: readonly string[];
   };
   readonly rows: readonly Compressed[];
+  /** The heading of their names; default: `left out`. */
+  readonly heading?: string;
   /** The label of the chart's axis that names the rows. */
   readonly axis: string;
   /** The parts of the rule. */
@@ -33,6 +35,7 @@ interface ClickTable extends Pick<
 /** The figure of such a table. */
 export const clickTable = ({
   rows,
+  heading = 'left out',
   axis,
   parts,
   full,
@@ -47,5 +50,5 @@ export const clickTable = ({
   measure: clickLoss,
   judge: (sweep) => ({ parts: parts(sweep), ours: ourLosses(sweep, rows) }),
   chart: (sweep) => lossChart(sweep, rows, axis),
-  table: (sweep) => lossTable(sweep, rows, 'left out'),
+  table: (sweep) => lossTable(sweep, rows, heading),
 });

@@ -121,7 +121,7 @@ export const dctFigure7: Figure = {
     'The paper’s production model is not available. This is the DLRM of its other experiments (508,753 parameters in fully connected layers) on the embedded click log, batches of 16.',
     'Two synchronous ranks, one of which is also the parameter server, over an emulated network of 1 Gbit/s and 50 µs; not many asynchronous trainers on 12.5 Gbit/s, which the threads and workers of a machine share.',
     'A time is the median of iterations 10 to 39, each taken from the rank that arrived last, which waits for no one. In so few iterations, a threshold that may live for 1,000 is renewed only when it selects four times too much or too little.',
-    'Losses, 7(b) and (d), are not repeated: 40 iterations are too few for them. DCT’s Table 2 covers them.',
+    'Losses need more than 40 iterations. Those by life-span, 7(b), are a figure of their own; those by the share left out, 7(d), are in Table 2.',
   ],
   timed: true,
   seeds: [1, 2, 3, 4, 5],

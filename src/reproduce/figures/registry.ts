@@ -2,12 +2,15 @@
 import { inputError } from '../../shared/errors/errors.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import type { Figure } from '../figure.ts';
+import { a2sgdFigure1 } from './a2sgd-figure-1.ts';
 import { a2sgdFigure2 } from './a2sgd-figure-2.ts';
 import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from './a2sgd-figure-4.ts';
+import { a2sgdFigure5 } from './a2sgd-figure-5.ts';
 import { a2sgdTable2 } from './a2sgd-table-2.ts';
 import { dctFigure2 } from './dct-figure-2.ts';
 import { dctFigure5 } from './dct-figure-5.ts';
+import { dctFigure7b } from './dct-figure-7b.ts';
 import { dctFigure7 } from './dct-figure-7.ts';
 import { dctTable1 } from './dct-table-1.ts';
 import { dctTable2 } from './dct-table-2.ts';
@@ -22,6 +25,7 @@ import { scalecomFigure6 } from './scalecom-figure-6.ts';
 import { scalecomTable2 } from './scalecom-table-2.ts';
 import { scalecomTable3 } from './scalecom-table-3.ts';
 import { sparcmlFigure1 } from './sparcml-figure-1.ts';
+import { sparcmlFigure3Nodes } from './sparcml-figure-3-nodes.ts';
 import { sparcmlFigure3 } from './sparcml-figure-3.ts';
 import { sparcmlFigure4 } from './sparcml-figure-4.ts';
 import { sparcmlFigure7 } from './sparcml-figure-7.ts';
@@ -30,16 +34,19 @@ import { sparcmlTable2 } from './sparcml-table-2.ts';
 export const figures: readonly Figure[] = [
   sparcmlFigure1,
   sparcmlFigure3,
+  sparcmlFigure3Nodes,
   sparcmlFigure4,
   sparcmlFigure7,
   sparcmlTable2,
   qsgdFigure2,
   qsgdTable1,
   qsgdSection3,
+  a2sgdFigure1,
   a2sgdFigure2,
   a2sgdTable2,
   a2sgdFigure3,
   a2sgdFigure4,
+  a2sgdFigure5,
   scalecomFigure1,
   scalecomFigure2,
   scalecomFigure3,
@@ -52,6 +59,7 @@ export const figures: readonly Figure[] = [
   dctTable2,
   dctTable3,
   dctFigure7,
+  dctFigure7b,
 ];
 
 /** @throws GradwireError `FIGURE_UNKNOWN` */

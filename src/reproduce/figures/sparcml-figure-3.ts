@@ -9,71 +9,52 @@ import { atMost, exceedsTimes, faster, LEAST_SPEED_UP, timedClaim } from '../par
 import { reductionTime } from '../run-measures.ts';
 import { ratios, type Sweep } from '../sweep.ts';
 import { SPARCML } from './papers.ts';
+import {
+  DENSE_SPLIT,
+  DOUBLING,
+  FIRST_MEASURED,
+  LAPTOP_REDUCTIONS,
+  PAPER_REDUCTIONS,
+  REDUCTION_TIME,
+  reductionCase,
+  RING,
+  shortName,
+  SPARSE_REDUCTIONS,
+  SPLIT,
+  type ReductionScale,
+} from './sparcml-reductions.ts';
 
 const DENSITIES = [0.0001, 0.001, 0.01, 0.1];
-const DOUBLING = 'ssar-recursive-doubling';
-const SPLIT = 'ssar-split-allgather';
-const DENSE_SPLIT = 'dsar-split-allgather';
-const SPARSE = [DOUBLING, SPLIT, DENSE_SPLIT];
-const RING = 'ring';
-const ELEMENTS = 1_048_576;
-/** The paper's size. */
-const FULL_ELEMENTS = 16 * 2 ** 20;
-const EMULATED = { network: { bandwidth: '100 Mbit/s', latency: '500 µs' } };
-/** Sockets and buffers have grown to their final size by then. */
-const FROM = 2;
+const RANKS = 8;
 
 const idOf = (collective: string, density: number): string =>
   `${collective}-d${density}`;
 
-/** @param network omitted to use the machines' own network */
-function caseOf(
-  id: string,
-  label: string,
-  exchange: Record<string, unknown>,
-  elements: number,
-  network: object,
-): Case {
-  return {
-    id,
-    label,
-    spec: {
-      workload: {
-        model: 'synthetic-gradient',
-        dataset: 'none',
-        synthetic: { layers: [elements], computeMs: 20, overlap: 0 },
-        batchPerRank: 1,
-      },
-      world: { ranks: 8 },
-      exchange,
-      ...network,
-      iterations: 12,
-      evaluateEvery: 0,
-    },
-  };
-}
-
-const casesOf = (elements: number, network: object): readonly Case[] => [
+const casesOf = (scale: ReductionScale): readonly Case[] => [
   ...DENSITIES.flatMap((ratio) =>
-    SPARSE.map((collective) =>
-      caseOf(
-        idOf(collective, ratio),
-        `${collective}, ${percent(ratio)}`,
+    SPARSE_REDUCTIONS.map((collective) =>
+      reductionCase(
         {
-          method: 'topk',
-          ratio,
-          collective,
+          id: idOf(collective, ratio),
+          label: `${collective}, ${percent(ratio)}`,
+          ranks: RANKS,
+          exchange: { method: 'topk', ratio, collective },
         },
-        elements,
-        network,
+        scale,
       ),
     ),
   ),
-  caseOf(RING, 'dense ring', { method: 'none', collective: RING }, elements, network),
+  reductionCase(
+    {
+      id: RING,
+      label: 'dense ring',
+      ranks: RANKS,
+      exchange: { method: 'none', collective: RING },
+    },
+    scale,
+  ),
 ];
 
-const TIME =
-  'A time is the median of ten iterations, each taken from the rank that arrived last, which waits for no one.';
 const RING_NOTE =
   'The dense reduction is our ring, not Open MPI’s. It does not depend on the density, so it was measured once per seed and is drawn as a line.';
 
@@ -125,22 +106,22 @@ export const sparcmlFigure3: Figure = {
   differences: [
     'N = 1,048,576 synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.',
     'Eight rank processes on one computer, over an emulated network of 100 Mbit/s and 500 µs: a tenth of Gigabit Ethernet in bandwidth and ten times its latency, so that two cores keep up with it.',
-    TIME,
+    REDUCTION_TIME,
     RING_NOTE,
   ],
   timed: true,
   seeds: [1, 2, 3, 4, 5],
-  cases: casesOf(ELEMENTS, EMULATED),
+  cases: casesOf(LAPTOP_REDUCTIONS),
   full: {
-    cases: casesOf(FULL_ELEMENTS, {}),
+    cases: casesOf(PAPER_REDUCTIONS),
     differences: [
-      `N = ${formatCount(FULL_ELEMENTS)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`,
+      `N = ${formatCount(PAPER_REDUCTIONS.elements)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`,
       'The network is the one between the machines.',
-      TIME,
+      REDUCTION_TIME,
       RING_NOTE,
     ],
   },
-  measure: (records) => ({ values: { time: reductionTime(records, FROM) } }),
+  measure: (records) => ({ values: { time: reductionTime(records, FIRST_MEASURED) } }),
   judge: (sweep) => {
     const [low, high] = [DENSITIES[0]!, DENSITIES.at(-1)!];
     const at = (collective: string, density: number): readonly number[] =>
@@ -172,7 +153,7 @@ export const sparcmlFigure3: Figure = {
       ours: [low, high]
         .map(
           (density) =>
-            `at ${percent(density)} ${SPARSE.map((one) => `${short(one)} ${formatDuration(sweep.mean(idOf(one, density), 'time'))}`).join(', ')}`,
+            `at ${percent(density)} ${SPARSE_REDUCTIONS.map((one) => `${shortName(one)} ${formatDuration(sweep.mean(idOf(one, density), 'time'))}`).join(', ')}`,
         )
         .concat(`dense ring ${formatDuration(sweep.mean(RING, 'time'))}`)
         .join('; '),
@@ -190,7 +171,7 @@ export const sparcmlFigure3: Figure = {
     },
     y: { label: 'time of a reduction (ms)', scale: 'log' },
     series: [
-      ...SPARSE.map((collective) => ({
+      ...SPARSE_REDUCTIONS.map((collective) => ({
         name: collective,
         points: DENSITIES.map((density) =>
           timeAt(sweep, idOf(collective, density), density),
@@ -205,7 +186,7 @@ export const sparcmlFigure3: Figure = {
   table: (sweep) => ({
     columns: ['collective', ...DENSITIES.map(percent)],
     rows: [
-      ...SPARSE.map((collective) => [
+      ...SPARSE_REDUCTIONS.map((collective) => [
         collective,
         ...DENSITIES.map((density) =>
           formatDuration(sweep.mean(idOf(collective, density), 'time')),
@@ -218,9 +199,6 @@ export const sparcmlFigure3: Figure = {
 
 const timeAt = (sweep: Sweep, id: string, density: number): ChartPoint =>
   pointOf(100 * density, sweep.values(id, 'time'));
-
-const short = (collective: string): string =>
-  collective.replace('ssar-', '').replace('dsar-', 'dense ');
 
 function percent(ratio: number): string {
   return `${Number((100 * ratio).toPrecision(3))} %`;

@@ -21,10 +21,12 @@ const full = (figure: Figure, more: Partial<Machines> = {}): Figure =>
 const RANKS: Readonly<Record<string, readonly number[]>> = {
   'sparcml-figure-1': [2, 4, 8],
   'sparcml-figure-3': [8],
+  'sparcml-figure-3-nodes': [2, 4, 8],
   'sparcml-table-2': [8],
   'qsgd-table-1': [8],
   'a2sgd-figure-3': [8],
   'a2sgd-figure-4': [2, 8],
+  'a2sgd-figure-5': [2, 8],
   'scalecom-figure-2': [2, 4, 8],
   'scalecom-figure-3': [4, 8, 16],
   'dct-figure-2': [2],
@@ -32,6 +34,7 @@ const RANKS: Readonly<Record<string, readonly number[]>> = {
   'dct-table-1': [2, 3],
   'dct-table-2': [2],
   'dct-table-3': [4, 6],
+  'dct-figure-7b': [2],
 };
 
 const withFull = figures.filter((figure) => figure.full !== undefined);

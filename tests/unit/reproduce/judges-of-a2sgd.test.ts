@@ -1,10 +1,66 @@
 /** The judges of A2SGD's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
+import { a2sgdFigure1 } from '../../../src/reproduce/figures/a2sgd-figure-1.ts';
 import { a2sgdFigure2 } from '../../../src/reproduce/figures/a2sgd-figure-2.ts';
 import { a2sgdFigure3 } from '../../../src/reproduce/figures/a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from '../../../src/reproduce/figures/a2sgd-figure-4.ts';
+import { a2sgdFigure5 } from '../../../src/reproduce/figures/a2sgd-figure-5.ts';
 import { a2sgdTable2 } from '../../../src/reproduce/figures/a2sgd-table-2.ts';
 import { judged, part, type Values } from './judged.ts';
+
+describe('the distribution of a gradient', () => {
+  const LUCK = [0, 0.01, -0.01, 0.005, -0.005];
+  const shaped =
+    (
+      shape: Partial<Record<'within' | 'positive' | 'early' | 'late', number>>,
+    ): Values =>
+    (_id, seed) => ({
+      within: 0.7 + LUCK[seed]!,
+      positive: 0.5 + LUCK[seed]!,
+      early: 1e-3 * (1 + seed),
+      late: 5e-4 * (1 + seed),
+      ...shape,
+    });
+
+  test('is confirmed where it is nearly normal and narrows', () => {
+    expect(judged(a2sgdFigure1, shaped({})).verdict).toBe('confirmed');
+  });
+
+  test.each([
+    [
+      'as in a normal distribution, 68.3 % of the elements are within a deviation of 0',
+      { within: 0.85 },
+    ],
+    [
+      'as in a normal distribution, 68.3 % of the elements are within a deviation of 0',
+      { within: 0.5 },
+    ],
+    ['half of the elements are above 0', { positive: 0.3 }],
+    [
+      'half of the elements are closer to 0 at the end than at first',
+      { early: 1e-3, late: 2e-3 },
+    ],
+  ])('is refuted where not %s', (text, shape) => {
+    expect(judged(a2sgdFigure1, shaped(shape))).toEqual({
+      verdict: 'refuted',
+      outcomes: [`fails: ${text}`],
+    });
+  });
+
+  test('is undecided where seeds disagree on how it changes', () => {
+    const values: Values = (id, seed) => ({
+      ...shaped({})(id, seed),
+      early: 1,
+      late: [0.5, 1.5, 1, 0.8, 1.2][seed]!,
+    });
+    expect(judged(a2sgdFigure1, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: [
+        'unclear: half of the elements are closer to 0 at the end than at first',
+      ],
+    });
+  });
+});
 
 describe('the cost of compressing', () => {
   const COSTS = { a2sgd: 1, gaussiank: 1.3, topk: 20, qsgd: 60 };
@@ -120,6 +176,45 @@ describe('the time of an iteration', () => {
         ? { time: [60, 200, 600, 100, 300][seed]! }
         : taking()(id, seed);
     expect(judged(a2sgdFigure4, values)).toMatchObject({ verdict: 'undecided' });
+  });
+});
+
+describe('the total time of training', () => {
+  const WITH_8 = { none: 400, a2sgd: 80, gaussiank: 90, topk: 120, qsgd: 500 };
+  /** ms of an iteration with either gradient; with two workers half as long. */
+  const taking =
+    (with8: Readonly<Record<string, number>> = WITH_8, share = 0.5): Values =>
+    (id, seed) => {
+      const time = with8[id.split('-')[0]!]!;
+      return { time: (id.endsWith('-p2') ? time * share : time) * (1 + seed) };
+    };
+
+  test('is confirmed where all gain and the light methods scale', () => {
+    expect(judged(a2sgdFigure5, taking())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    ['A2SGD scales better than the other three (top-k)', { ...WITH_8, a2sgd: 130 }],
+    ['Gaussian-k scales better than the other three (top-k)', { ...WITH_8, topk: 85 }],
+    ['A2SGD scales better than the other three (dense)', { ...WITH_8, none: 70 }],
+  ])('is refuted where not: %s', (text, with8) => {
+    const { outcomes, verdict } = judged(a2sgdFigure5, taking(with8));
+    expect(verdict).toBe('refuted');
+    expect(outcomes).toContainEqual(expect.stringContaining(text.replace(/ \(.*/, '')));
+  });
+
+  test('is refuted where four times as many workers take longer for an epoch', () => {
+    const { outcomes, verdict } = judged(a2sgdFigure5, (id, seed) =>
+      taking(WITH_8, id.startsWith('qsgd') ? 0.2 : 0.5)(id, seed),
+    );
+    expect(verdict).toBe('refuted');
+    expect(outcomes).toEqual([
+      'fails: small gradient: training takes less time with 8 workers (QSGD)',
+      'fails: large gradient: training takes less time with 8 workers (QSGD)',
+    ]);
   });
 });
 

@@ -6,6 +6,7 @@ import {
 } from '../../../src/reproduce/figures/dct-figure-2.ts';
 import { dctFigure5 } from '../../../src/reproduce/figures/dct-figure-5.ts';
 import { dctFigure7 } from '../../../src/reproduce/figures/dct-figure-7.ts';
+import { dctFigure7b } from '../../../src/reproduce/figures/dct-figure-7b.ts';
 import { dctTable1 } from '../../../src/reproduce/figures/dct-table-1.ts';
 import { dctTable2 } from '../../../src/reproduce/figures/dct-table-2.ts';
 import { dctTable3 } from '../../../src/reproduce/figures/dct-table-3.ts';
@@ -13,6 +14,43 @@ import { judged, part, type Values } from './judged.ts';
 
 /** Differences between seeds that hide a loss of 0.02. */
 const NOISE = [0.04, -0.04, 0.03, -0.03, 0];
+
+describe('losses by the life-span of thresholds', () => {
+  const losing =
+    (rise: Readonly<Record<string, number>>): Values =>
+    (id, seed) => ({
+      loss: (0.44 + 0.001 * seed) * (1 + (rise[id] ?? 0)),
+      auc: 0.8,
+    });
+
+  test('are confirmed where none rises', () => {
+    expect(judged(dctFigure7b, losing({ life10: -0.001 }))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each(['1', '10', '100', '1,000'])(
+    'are refuted where they rise at %s',
+    (life) => {
+      const id = `life${life.replace(',', '')}`;
+      expect(judged(dctFigure7b, losing({ [id]: 0.01 }))).toEqual({
+        verdict: 'refuted',
+        outcomes: [
+          `fails: with L = ${life} the test loss is not above that of uncompressed training`,
+        ],
+      });
+    },
+  );
+
+  test('are undecided where seeds differ by more than the rise', () => {
+    const values: Values = (id, seed) => ({
+      loss: 0.44 + (id === 'life100' ? NOISE[seed]! : 0),
+      auc: 0.8,
+    });
+    expect(judged(dctFigure7b, values).verdict).toBe('undecided');
+  });
+});
 
 describe('thresholds over the iterations', () => {
   const having =

@@ -1,6 +1,7 @@
 /** The judges of SparCML's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
 import { sparcmlFigure1 } from '../../../src/reproduce/figures/sparcml-figure-1.ts';
+import { sparcmlFigure3Nodes } from '../../../src/reproduce/figures/sparcml-figure-3-nodes.ts';
 import { sparcmlFigure3 } from '../../../src/reproduce/figures/sparcml-figure-3.ts';
 import { sparcmlFigure4 } from '../../../src/reproduce/figures/sparcml-figure-4.ts';
 import { sparcmlFigure7 } from '../../../src/reproduce/figures/sparcml-figure-7.ts';
@@ -129,6 +130,56 @@ describe('times of reductions', () => {
     );
     expect(verdict).toBe('undecided');
     expect(outcomes[0]).toMatch(/^unclear: at 0.01 % ssar-recursive-doubling/);
+  });
+});
+
+describe('times of reductions by the number of ranks', () => {
+  const FEW = { doubling: 10, split: 20, variant: 300, ring: 600 };
+  const MANY = { doubling: 50, split: 60, variant: 320, ring: 1100 };
+  const BETWEEN = { doubling: 25, split: 40, variant: 310, ring: 900 };
+  const taking =
+    (few = FEW, many = MANY): Values =>
+    (id, seed) => {
+      const at = id.endsWith('-p2') ? few : id.endsWith('-p8') ? many : BETWEEN;
+      const time = id.startsWith('ssar-recursive')
+        ? at.doubling
+        : id.startsWith('ssar-split')
+          ? at.split
+          : id.startsWith('dsar')
+            ? at.variant
+            : at.ring;
+      return { time: time * (1 + seed) };
+    };
+
+  test('are confirmed in the order of the paper', () => {
+    expect(judged(sparcmlFigure3Nodes, taking())).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [
+      'at 2 ranks ssar-recursive-doubling takes less time than ssar-split-allgather',
+      { ...FEW, doubling: 22 },
+      { ...MANY, doubling: 80 },
+    ],
+    ['that lead shrinks until 8', FEW, { ...MANY, split: 200 }],
+    [
+      'dsar-split-allgather is faster than the dense ring, by no more than four times (8 ranks)',
+      FEW,
+      { ...MANY, ring: 300 },
+    ],
+    [
+      'dsar-split-allgather is faster than the dense ring, by no more than four times (2 ranks, at most)',
+      { ...FEW, ring: 1500 },
+      MANY,
+    ],
+  ])('are refuted where not: %s', (text, few, many) => {
+    expect(judged(sparcmlFigure3Nodes, taking(few, many))).toEqual({
+      verdict: 'refuted',
+      outcomes: [`fails: ${text}`],
+    });
   });
 });
 

@@ -47,6 +47,8 @@ export const SOME_VALUES = {
   renewed: 0.01,
   early: 0.8,
   late: 0.6,
+  within: 0.7,
+  positive: 0.5,
   overlap: 0.5,
   same: 0.1,
   'test-loss': 0.5,

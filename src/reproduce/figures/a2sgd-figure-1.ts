@@ -1,0 +1,182 @@
+/**
+ * The distribution of one worker's gradient, and its change as training goes on. Source: A2SGD,
+ * section 3, Figure 1; the first of its two models.
+ */
+import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
+import { meanCurve } from '../chart/chart.ts';
+import type { Case, CurvePoint, Figure } from '../figure.ts';
+import { shapeOf, type GradientShape } from '../gradient-histogram.ts';
+import { atMost, claim, exceedsTimes } from '../part.ts';
+import { required } from '../run-measures.ts';
+import { mean } from '../sweep.ts';
+import { A2SGD } from './papers.ts';
+
+const ONLY = 'fnn3';
+const BATCH = 128;
+const EPOCHS = 30;
+/** Epochs at either end over which a magnitude is averaged. */
+const SPAN = 3;
+/** The share of a normal distribution that lies within one deviation of its mean. */
+const NORMAL = 0.683;
+/** The most by which a share differs from that of the distribution that is claimed. */
+const ALIKE = 0.1;
+/** The smallest factor by which magnitudes fall: a tenth. */
+const CLOSER = 1.1;
+
+/** Iterations of one pass over 8,000 images, 128 at a time. */
+const EPOCH = 63;
+
+const cases: readonly Case[] = [
+  {
+    id: ONLY,
+    label: 'FNN-3',
+    spec: {
+      workload: { model: 'fnn3', dataset: 'digits', batchPerRank: BATCH },
+      world: { ranks: 1 },
+      optimizer: {
+        kind: 'sgd',
+        lr: 0.01,
+        momentum: 0,
+        schedule: 'polynomial',
+        warmupIterations: 5 * EPOCH,
+      },
+      exchange: { method: 'none' },
+      iterations: EPOCHS * EPOCH,
+      compareEvery: EPOCH,
+      evaluateEvery: 0,
+    },
+  },
+];
+
+export const a2sgdFigure1: Figure = {
+  id: 'a2sgd-figure-1',
+  paper: A2SGD,
+  number: 'Figure 1',
+  title: 'Distribution of a gradient while FNN-3 trains',
+  claim: {
+    text:
+      'Most elements of a gradient are close to zero on either side, as in a normal ' +
+      'distribution. As training goes on, more of them come closer to it.',
+    quoted: [
+      {
+        text: '“Most of the values are close on either side of zero, following a normal distribution”',
+        where: 'section 3',
+      },
+      {
+        text: '“as the models finish more iterations of the training, more gradient values are converging to the center around zero”',
+        where: 'section 3',
+      },
+      {
+        text: 'the histograms of FNN-3 and ResNet-20 are plotted, but the text gives no numbers',
+        where: 'Figure 1',
+      },
+    ],
+  },
+  rule:
+    'Three parts. First: the share of the elements within one standard deviation of 0 is ' +
+    'that of a normal distribution, 68.3 %, within ten points; a Laplace distribution, whose peak is sharp, has ' +
+    '75.7 %. Second: half of the elements are above 0, within ten points. Both are means over the ' +
+    'epochs. Third: the magnitude that half of the elements do not exceed is smaller over the last three of ' +
+    '30 epochs than over the first three, by a tenth or more. The bounds are ours: the text gives none.',
+  settings: [
+    {
+      text: '30 epochs of batches of 128, a rate of 0.01 with gradual warm-up over five epochs and polynomial decay.',
+      because:
+        'Section 4.2 has 30 epochs, Table 1 the rate and the batch of FNN-3, section 4.1 warm-up and decay, whose length and power the text does not give.',
+    },
+    {
+      text: 'The deviation is the root of the mean square, around 0.',
+      because: 'Section 3 speaks of “the center around zero”.',
+    },
+  ],
+  differences: [
+    'FNN-3 on the embedded digits (8,000 drawn images), not MNIST; no ResNet-20.',
+    'One worker alone, so that its gradient is what is applied. In the paper it is one of several, whose number the text does not give.',
+    'The gradient of one batch at the end of each epoch; the paper’s iterations are in its plot only.',
+    'Elements that are exactly 0 are left out: a pixel that is dark in every image has no gradient, whatever the distribution of the others.',
+  ],
+  // Not the one by which the measures were examined before.
+  seeds: [11, 12, 13, 14, 15],
+  cases,
+  measure: (records) => {
+    const shapes = records
+      .filter((record) => record.type === 'comparison')
+      .flatMap(({ iteration, uncompressed }) => {
+        const shape = uncompressed === undefined ? undefined : shapeOf(uncompressed);
+        return shape === undefined ? [] : [{ iteration, ...shape }];
+      });
+    const meanOf = (from: number, to: number | undefined, key: keyof GradientShape) => {
+      const some = shapes.slice(from, to).map(({ [key]: value }) => value);
+      return required(some.length === 0 ? undefined : mean(some), 'magnitudes');
+    };
+    return {
+      values: {
+        within: meanOf(0, undefined, 'within'),
+        positive: meanOf(0, undefined, 'positive'),
+        early: meanOf(0, SPAN, 'median'),
+        late: meanOf(-SPAN, undefined, 'median'),
+      },
+      curve: shapes.map(({ median }, index): CurvePoint => ({
+        x: index + 1,
+        y: median,
+      })),
+    };
+  },
+  judge: (sweep) => {
+    const [within, positive] = [
+      sweep.values(ONLY, 'within'),
+      sweep.values(ONLY, 'positive'),
+    ];
+    const [early, late] = [sweep.values(ONLY, 'early'), sweep.values(ONLY, 'late')];
+    const near = (shares: readonly number[], share: number) =>
+      atMost(
+        shares.map((value) => Math.abs(value - share)),
+        { trueAt: ALIKE, format: formatPercent },
+      );
+    return {
+      parts: [
+        claim(
+          'as in a normal distribution, 68.3 % of the elements are within a deviation of 0',
+          near(within, NORMAL),
+        ),
+        claim('half of the elements are above 0', near(positive, 0.5)),
+        claim(
+          'half of the elements are closer to 0 at the end than at first',
+          exceedsTimes(early, late, CLOSER),
+        ),
+      ],
+      ours:
+        `${formatPercent(mean(within))} of the elements within a deviation of 0, ` +
+        `${formatPercent(mean(positive))} above it; half of them within ` +
+        `${formatQuantity(mean(early))} over the first three epochs, ` +
+        `${formatQuantity(mean(late))} over the last three`,
+    };
+  },
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'The magnitude that half of the elements of a gradient do not exceed, by epoch. ' +
+      'Means over the seeds; bars span the lowest to the highest value.',
+    x: { label: 'epoch', scale: 'linear' },
+    y: { label: 'median magnitude', scale: 'log' },
+    series: [{ name: 'FNN-3', points: meanCurve(sweep.curves(ONLY)) }],
+  }),
+  table: (sweep) => ({
+    columns: [
+      'model',
+      'within a deviation',
+      'above 0',
+      'median magnitude, first',
+      'last',
+    ],
+    rows: [
+      [
+        'FNN-3',
+        formatPercent(sweep.mean(ONLY, 'within')),
+        formatPercent(sweep.mean(ONLY, 'positive')),
+        formatQuantity(sweep.mean(ONLY, 'early')),
+        formatQuantity(sweep.mean(ONLY, 'late')),
+      ],
+    ],
+  }),
+};

@@ -1,0 +1,60 @@
+/** Shared by both halves of SparCML's Figure 3: reductions of made-up gradients, and what is said of them. */
+import type { Case } from '../figure.ts';
+
+export const DOUBLING = 'ssar-recursive-doubling';
+export const SPLIT = 'ssar-split-allgather';
+export const DENSE_SPLIT = 'dsar-split-allgather';
+export const SPARSE_REDUCTIONS = [DOUBLING, SPLIT, DENSE_SPLIT];
+export const RING = 'ring';
+
+/** Elements of a gradient, and the network that carries it; the machines' own if there is none. */
+export interface ReductionScale {
+  readonly elements: number;
+  readonly network?: { readonly bandwidth: string; readonly latency: string };
+}
+
+export const LAPTOP_REDUCTIONS: ReductionScale = {
+  elements: 1_048_576,
+  network: { bandwidth: '100 Mbit/s', latency: '500 µs' },
+};
+/** The paper's size. */
+export const PAPER_REDUCTIONS: ReductionScale = { elements: 16 * 2 ** 20 };
+
+/** The first iteration that is measured: sockets and buffers have grown to their final size by then. */
+export const FIRST_MEASURED = 2;
+
+interface Reduction {
+  readonly id: string;
+  readonly label: string;
+  readonly ranks: number;
+  readonly exchange: Readonly<Record<string, unknown>>;
+}
+
+/** Twelve reductions, ten of which are measured. */
+export const reductionCase = (
+  { exchange, id, label, ranks }: Reduction,
+  { elements, network }: ReductionScale,
+): Case => ({
+  id,
+  label,
+  spec: {
+    workload: {
+      model: 'synthetic-gradient',
+      dataset: 'none',
+      synthetic: { layers: [elements], computeMs: 20, overlap: 0 },
+      batchPerRank: 1,
+    },
+    world: { ranks },
+    exchange,
+    ...(network === undefined ? {} : { network }),
+    iterations: 12,
+    evaluateEvery: 0,
+  },
+});
+
+export const REDUCTION_TIME =
+  'A time is the median of ten iterations, each taken from the rank that arrived last, which waits for no one.';
+
+/** The collective in a sentence: `dense split-allgather`. */
+export const shortName = (collective: string): string =>
+  collective.replace('ssar-', '').replace('dsar-', 'dense ');
