@@ -1,7 +1,7 @@
 /**
  * The time that `gradwire reproduce --quick` has, and which figures it leaves out. A figure is never made
  * smaller: fewer seeds or iterations would not decide it. It is made whole if its runs fit, else it is given up
- * as soon as the first runs say so.
+ * as soon as the first runs say so. What is left at the end goes to those that still fit, the shortest first.
  */
 import type { PlannedRun } from './planned-runs.ts';
 
@@ -19,17 +19,24 @@ export interface LeftOut {
 
 export class QuickBudget {
   #left: number;
+  /** Milliseconds that all runs of a figure would take, of those that were given up once. */
+  readonly #whole = new Map<string, number>();
+  readonly #tried = new Set<string>();
   /** Figures that were left out, in the order in which that was found. */
-  readonly leftOut: LeftOut[] = [];
+  #leftOut: readonly LeftOut[] = [];
 
   /** @param milliseconds for all figures together */
   constructor(milliseconds = BUDGET_MS) {
     this.#left = milliseconds;
   }
 
-  /** Milliseconds that the next figure may take. */
+  get leftOut(): readonly LeftOut[] {
+    return this.#leftOut;
+  }
+
+  /** Milliseconds that the next figure may take: a part of what is left, or all of it in the second round. */
   get share(): number {
-    return this.#left * SHARE;
+    return this.#tried.size === 0 ? this.#left * SHARE : this.#left;
   }
 
   /** Takes what a figure took, whole or not, from what is left. */
@@ -37,8 +44,28 @@ export class QuickBudget {
     this.#left = Math.max(0, this.#left - milliseconds);
   }
 
-  leaveOut(figure: string, why: string): void {
-    this.leftOut.push({ figure, why });
+  /** @param whole milliseconds that all its runs would take; absent if no time is enough */
+  leaveOut(left: LeftOut, whole?: number): void {
+    this.#leftOut = [...this.#leftOut, left];
+    if (whole !== undefined) this.#whole.set(left.figure, whole);
+  }
+
+  /**
+   * Takes back the figure that takes the least of those that were left out, once each: it is made after all.
+   * @returns undefined if none fits into the time that is left
+   */
+  takeBack(): string | undefined {
+    const [shortest] = this.#leftOut
+      .filter(({ figure }) => !this.#tried.has(figure))
+      .flatMap(({ figure }) => {
+        const whole = this.#whole.get(figure);
+        return whole === undefined || whole > this.#left ? [] : [{ figure, whole }];
+      })
+      .toSorted((a, b) => a.whole - b.whole);
+    if (shortest === undefined) return undefined;
+    this.#tried.add(shortest.figure);
+    this.#leftOut = this.#leftOut.filter(({ figure }) => figure !== shortest.figure);
+    return shortest.figure;
   }
 }
 

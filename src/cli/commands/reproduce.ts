@@ -93,7 +93,7 @@ async function reproduce(
       plansOf(figures, { ...given, processors });
     }
     let worst = 0;
-    for (const plan of order) {
+    for (const plan of withSecondRound(order, quick)) {
       const code = await reproduceFigure(workspace, plan, {
         interruption,
         printer,
@@ -107,6 +107,19 @@ async function reproduce(
     if (quick !== undefined) printer.leftOut(quick.leftOut);
     return worst;
   }, connectOptions(options));
+}
+
+/** All figures in order, then those that were left out and still fit. */
+function* withSecondRound(
+  order: readonly FigurePlan[],
+  quick: QuickBudget | undefined,
+): Iterable<FigurePlan> {
+  yield* order;
+  for (;;) {
+    const again = quick?.takeBack();
+    if (again === undefined) return;
+    yield order.find(({ figure }) => figure.id === again)!;
+  }
 }
 
 /** @throws GradwireError `USAGE` */

@@ -45,10 +45,8 @@ export async function reproduceFigure(
   const ranks = Math.max(...planned.map(({ spec }) => spec.world.ranks));
   const isTimed = figure.timed === true && full === undefined;
   if (quick !== undefined && isTimed && ranks > device.cores) {
-    quick.leaveOut(
-      figure.id,
-      `times decide it, which ${ranks} ranks on ${device.cores} processors do not give`,
-    );
+    const why = `times decide it, which ${ranks} ranks on ${device.cores} processors do not give`;
+    quick.leaveOut({ figure: figure.id, why });
     return 0;
   }
   printer.begin(figure, planned.length);
@@ -90,8 +88,9 @@ export async function reproduceFigure(
       const why =
         `${made} of ${planned.length} runs took ${formatElapsed(milliseconds)}, ` +
         `so all would take some ${Math.ceil(whole / 60_000)} minutes`;
-      quick!.leaveOut(figure.id, why);
-      printer.givenUp({ figure: figure.id, why });
+      const left = { figure: figure.id, why };
+      quick!.leaveOut(left, whole);
+      printer.givenUp(left);
       return 0;
     }
     const result = resultOf(figure, end.runs, {

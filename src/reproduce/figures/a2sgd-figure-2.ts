@@ -8,22 +8,17 @@ import type { Case, Figure } from '../figure.ts';
 import { faster, LEAST_SPEED_UP, timedClaim } from '../part.ts';
 import { iterationsOf, leastTime } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
-import { A2SGD_QSGD, A2SGD_QSGD_SETTING, A2SGD_SHARE_SETTING } from './a2sgd-peers.ts';
+import {
+  A2SGD_QSGD_SETTING,
+  A2SGD_SHARE_SETTING,
+  COMPRESSORS,
+  nameOf,
+  type MethodId,
+} from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
 const SIZES = [2 ** 18, 2 ** 21, 2 ** 24];
 const LARGEST = SIZES.at(-1)!;
-const METHODS = [
-  { id: 'a2sgd', name: 'A2SGD', exchange: { method: 'a2sgd' } },
-  {
-    id: 'gaussiank',
-    name: 'Gaussian-k',
-    exchange: { method: 'gaussiank', ratio: 0.001 },
-  },
-  { id: 'topk', name: 'top-k', exchange: { method: 'topk', ratio: 0.001 } },
-  { id: 'qsgd', name: 'QSGD', exchange: A2SGD_QSGD },
-] as const;
-type MethodId = (typeof METHODS)[number]['id'];
 /**
  * Pairs of methods, the cheaper first, in the paper's order of cost, and how many times less
  * counts as less: “much lower” and “slightly”.
@@ -41,11 +36,8 @@ const FROM = 100;
 
 const idOf = (method: MethodId, n: number): string => `${method}-n${n}`;
 
-const nameOf = (method: MethodId): string =>
-  METHODS.find(({ id }) => id === method)!.name;
-
 const cases: readonly Case[] = SIZES.flatMap((n) =>
-  METHODS.map(({ id, name, exchange }) => ({
+  COMPRESSORS.map(({ id, name, exchange }) => ({
     id: idOf(id, n),
     label: `${name}, ${formatCount(n)} elements`,
     spec: {
@@ -135,7 +127,7 @@ export const a2sgdFigure2: Figure = {
           faster(time(less), time(more), factor),
         ),
       ),
-      ours: METHODS.map(({ id, name }) => `${name} ${timeText(sweep, id, LARGEST)}`)
+      ours: COMPRESSORS.map(({ id, name }) => `${name} ${timeText(sweep, id, LARGEST)}`)
         .join(', ')
         .concat(` for ${formatCount(LARGEST)} elements`),
     };
@@ -148,7 +140,7 @@ export const a2sgdFigure2: Figure = {
       'highest value.',
     x: { label: 'elements', scale: 'log' },
     y: { label: 'time (ms)', scale: 'log' },
-    series: METHODS.map(({ id, name }) => ({
+    series: COMPRESSORS.map(({ id, name }) => ({
       name,
       points: SIZES.map((n) => pointOf(n, sweep.values(idOf(id, n), 'time'))),
     })),
@@ -160,7 +152,7 @@ export const a2sgdFigure2: Figure = {
       'to decompress the largest',
       'grows with n to the power',
     ],
-    rows: METHODS.map(({ id, name }) => [
+    rows: COMPRESSORS.map(({ id, name }) => [
       name,
       ...SIZES.map((n) => timeText(sweep, id, n)),
       formatDuration(sweep.mean(idOf(id, LARGEST), 'decompress')),

@@ -10,26 +10,20 @@ import { claim, exceeds } from '../part.ts';
 import { doneOf, evaluationsOf, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { MNIST } from './brought-data.ts';
-import { A2SGD_QSGD, A2SGD_QSGD_SETTING, A2SGD_SHARE_SETTING } from './a2sgd-peers.ts';
+import {
+  A2SGD_METHODS,
+  A2SGD_QSGD_SETTING,
+  A2SGD_SHARE_SETTING,
+  COMPRESSORS,
+  DENSE,
+} from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
 /** The smallest difference of accuracies that counts. Ours: the text gives no differences. */
 const CLOSER = 0.001;
 
-const DENSE = 'none';
 const OURS = 'a2sgd';
-const METHODS = [
-  { id: DENSE, name: 'dense', exchange: { method: 'none' } },
-  { id: OURS, name: 'A2SGD', exchange: { method: 'a2sgd' } },
-  { id: 'qsgd', name: 'QSGD', exchange: A2SGD_QSGD },
-  { id: 'topk', name: 'top-k', exchange: { method: 'topk', ratio: 0.001 } },
-  {
-    id: 'gaussiank',
-    name: 'Gaussian-k',
-    exchange: { method: 'gaussiank', ratio: 0.001 },
-  },
-];
-const OTHERS = METHODS.filter(({ id }) => id !== DENSE && id !== OURS);
+const OTHERS = COMPRESSORS.filter(({ id }) => id !== OURS);
 
 interface Training {
   readonly workload: Readonly<Record<string, unknown>>;
@@ -58,7 +52,7 @@ const PAPER: Training = {
 };
 
 const casesOf = ({ lr, warmupIterations, ...training }: Training): readonly Case[] =>
-  METHODS.map(({ id, name, exchange }) => ({
+  A2SGD_METHODS.map(({ id, name, exchange }) => ({
     id,
     label: name,
     spec: {
@@ -140,7 +134,7 @@ export const a2sgdFigure3: Figure = {
         exceeds(distances(sweep, id), distances(sweep, OURS), CLOSER, formatPercent),
       ),
     ),
-    ours: METHODS.map(
+    ours: A2SGD_METHODS.map(
       ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'accuracy'))}`,
     ).join(', '),
   }),
@@ -150,20 +144,21 @@ export const a2sgdFigure3: Figure = {
       'Accuracy on the test set by iteration. Means over the seeds; bars span the lowest to the highest value.',
     x: { label: 'iterations', scale: 'linear' },
     y: { label: 'accuracy (%)', scale: 'linear' },
-    series: METHODS.map(({ id, name }) => ({
+    series: A2SGD_METHODS.map(({ id, name }) => ({
       name,
       points: meanCurve(sweep.curves(id), 100),
     })),
   }),
   table: (sweep) => ({
     columns: ['method', 'final accuracy', ...EXTREMES, 'behind dense, points'],
-    rows: METHODS.map(({ id, name }) => {
+    rows: A2SGD_METHODS.map(({ id, name }) => {
       const values = sweep.values(id, 'accuracy');
-      const behind = 100 * (sweep.mean(DENSE, 'accuracy') - sweep.mean(id, 'accuracy'));
+      const behind =
+        100 * (sweep.mean(DENSE.id, 'accuracy') - sweep.mean(id, 'accuracy'));
       return [
         name,
         ...withExtremes(values, formatPercent),
-        id === DENSE ? '–' : behind.toFixed(2),
+        id === DENSE.id ? '–' : behind.toFixed(2),
       ];
     }),
   }),
@@ -171,6 +166,6 @@ export const a2sgdFigure3: Figure = {
 
 /** Distance behind dense SGD, by seed. */
 function distances(sweep: Sweep, id: string): readonly number[] {
-  const dense = sweep.values(DENSE, 'accuracy');
+  const dense = sweep.values(DENSE.id, 'accuracy');
   return sweep.values(id, 'accuracy').map((value, index) => dense[index]! - value);
 }

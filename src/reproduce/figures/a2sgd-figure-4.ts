@@ -17,8 +17,6 @@ import {
   LIGHT,
   MANY,
   measureIteration,
-  METHODS,
-  nameOf,
   PAPER_ITERATION_NOTES,
   SIZES_SETTING,
   SMALL,
@@ -26,9 +24,14 @@ import {
   WORKERS,
   WORKERS_SETTING,
   type Gradient,
-  type MethodId,
 } from './a2sgd-iterations.ts';
-import { A2SGD_QSGD_SETTING, A2SGD_SHARE_SETTING } from './a2sgd-peers.ts';
+import {
+  A2SGD_METHODS,
+  A2SGD_QSGD_SETTING,
+  A2SGD_SHARE_SETTING,
+  nameOf,
+  type MethodId,
+} from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
 export const a2sgdFigure4: Figure = {
@@ -98,7 +101,7 @@ export const a2sgdFigure4: Figure = {
     ours: GRADIENTS.map(
       (gradient) =>
         `${gradient.id} gradient with ${MANY} workers: ` +
-        METHODS.map(
+        A2SGD_METHODS.map(
           ({ id, name }) => `${name} ${timeText(sweep, id, gradient, MANY)}`,
         ).join(', '),
     ).join('; '),
@@ -116,7 +119,7 @@ export const a2sgdFigure4: Figure = {
       ),
     },
     y: { label: 'time of an iteration (ms)', scale: 'linear' },
-    series: METHODS.map(({ id, name }) => ({
+    series: A2SGD_METHODS.map(({ id, name }) => ({
       name,
       points: GRADIENTS.flatMap((gradient, group) =>
         WORKERS.map((workers, index) =>
@@ -132,7 +135,7 @@ export const a2sgdFigure4: Figure = {
         WORKERS.map((workers) => `${id}, ${workers} workers`),
       ),
     ],
-    rows: METHODS.map(({ id, name }) => [
+    rows: A2SGD_METHODS.map(({ id, name }) => [
       name,
       ...GRADIENTS.flatMap((gradient) =>
         WORKERS.map((workers) => timeText(sweep, id, gradient, workers)),
@@ -171,7 +174,7 @@ function fasterThan(
 
 function slowestIsQsgd(sweep: Sweep, gradient: Gradient): Part {
   const qsgd = times(sweep, 'qsgd', gradient, MANY);
-  const others = METHODS.filter(({ id }) => id !== 'qsgd');
+  const others = A2SGD_METHODS.filter(({ id }) => id !== 'qsgd');
   return timedClaim(
     `${gradient.id} gradient: QSGD takes longest`,
     ...others.map(({ id, name }) =>
@@ -183,7 +186,7 @@ function slowestIsQsgd(sweep: Sweep, gradient: Gradient): Part {
 const slowerWithMore = (sweep: Sweep, gradient: Gradient): Part =>
   timedClaim(
     `${gradient.id} gradient: every method takes longer with ${MANY} workers than with ${FEW}`,
-    ...METHODS.map(({ id, name }) =>
+    ...A2SGD_METHODS.map(({ id, name }) =>
       named(
         name,
         faster(times(sweep, id, gradient, FEW), times(sweep, id, gradient, MANY)),

@@ -17,16 +17,19 @@ import {
   LIGHT,
   MANY,
   measureIteration,
-  METHODS,
-  nameOf,
   PAPER_ITERATION_NOTES,
   SIZES_SETTING,
   times,
   WORKERS_SETTING,
   type Gradient,
-  type MethodId,
 } from './a2sgd-iterations.ts';
-import { A2SGD_QSGD_SETTING, A2SGD_SHARE_SETTING } from './a2sgd-peers.ts';
+import {
+  A2SGD_METHODS,
+  A2SGD_QSGD_SETTING,
+  A2SGD_SHARE_SETTING,
+  nameOf,
+  type MethodId,
+} from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
 const COMMON =
@@ -91,7 +94,7 @@ export const a2sgdFigure5: Figure = {
       ...GRADIENTS.map((gradient) =>
         timedClaim(
           `${gradient.id} gradient: training takes less time with ${MANY} workers`,
-          ...METHODS.map(({ id, name }) =>
+          ...A2SGD_METHODS.map(({ id, name }) =>
             named(
               name,
               faster(
@@ -105,7 +108,7 @@ export const a2sgdFigure5: Figure = {
       ...LIGHT.map((method) =>
         timedClaim(
           `large gradient: ${nameOf(method)} scales better than the other three`,
-          ...METHODS.filter(({ id }) => !LIGHT.includes(id)).map(({ id, name }) =>
+          ...A2SGD_METHODS.filter(({ id }) => !LIGHT.includes(id)).map(({ id, name }) =>
             named(
               name,
               exceedsTimes(
@@ -121,7 +124,7 @@ export const a2sgdFigure5: Figure = {
     ours: GRADIENTS.map(
       (gradient) =>
         `scaling efficiency with the ${gradient.id} gradient: ` +
-        METHODS.map(
+        A2SGD_METHODS.map(
           ({ id, name }) =>
             `${name} ${formatFactor(mean(efficiency(sweep, id, gradient)))}`,
         ).join(', '),
@@ -138,7 +141,7 @@ export const a2sgdFigure5: Figure = {
       categories: GRADIENTS.map(({ id }) => id),
     },
     y: { label: 'scaling efficiency', scale: 'linear' },
-    series: METHODS.map(({ id, name }) => ({
+    series: A2SGD_METHODS.map(({ id, name }) => ({
       name,
       points: GRADIENTS.map((gradient, index) =>
         pointOf(index, efficiency(sweep, id, gradient)),
@@ -153,7 +156,7 @@ export const a2sgdFigure5: Figure = {
         `${id}, scaling efficiency`,
       ]),
     ],
-    rows: METHODS.map(({ id, name }) => [
+    rows: A2SGD_METHODS.map(({ id, name }) => [
       name,
       ...GRADIENTS.flatMap((gradient) => [
         `${formatFactor(mean(ratios(totals(sweep, id, gradient, MANY), totals(sweep, id, gradient, FEW))))} of ${FEW}`,

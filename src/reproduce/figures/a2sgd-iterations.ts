@@ -2,7 +2,7 @@
 import type { Case, Figure, Setting } from '../figure.ts';
 import { iterationTime } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
-import { A2SGD_QSGD } from './a2sgd-peers.ts';
+import { A2SGD_METHODS, type MethodId } from './a2sgd-peers.ts';
 
 export const SMALL = { id: 'small' };
 export const LARGE = { id: 'large' };
@@ -16,27 +16,12 @@ export type Gradient = (typeof GRADIENTS)[number];
 export const [FEW, MANY] = [2, 8];
 export const WORKERS = [FEW, MANY];
 
-export const METHODS = [
-  { id: 'none', name: 'dense', exchange: { method: 'none' } },
-  { id: 'a2sgd', name: 'A2SGD', exchange: { method: 'a2sgd' } },
-  {
-    id: 'gaussiank',
-    name: 'Gaussian-k',
-    exchange: { method: 'gaussiank', ratio: 0.001 },
-  },
-  { id: 'topk', name: 'top-k', exchange: { method: 'topk', ratio: 0.001 } },
-  { id: 'qsgd', name: 'QSGD', exchange: A2SGD_QSGD },
-] as const;
-export type MethodId = (typeof METHODS)[number]['id'];
 export const LIGHT: readonly MethodId[] = ['a2sgd', 'gaussiank'];
 /** Sockets and buffers have grown to their final size by then. */
 const FROM = 2;
 
 const idOf = (method: MethodId, { id }: Gradient, workers: number): string =>
   `${method}-${id}-p${workers}`;
-
-export const nameOf = (method: MethodId): string =>
-  METHODS.find(({ id }) => id === method)!.name;
 
 /** @param network omitted to use the machines' own network */
 const casesOf = (
@@ -45,7 +30,7 @@ const casesOf = (
 ): readonly Case[] =>
   GRADIENTS.flatMap((gradient) =>
     WORKERS.flatMap((ranks) =>
-      METHODS.map(({ id, name, exchange }) => ({
+      A2SGD_METHODS.map(({ id, name, exchange }) => ({
         id: idOf(id, gradient, ranks),
         label: `${name}, ${gradient.id} gradient, ${ranks} workers`,
         spec: {

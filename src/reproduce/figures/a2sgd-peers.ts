@@ -1,4 +1,4 @@
-/** The methods that A2SGD is compared with, as its paper configures them. */
+/** A2SGD and the methods that it is compared with, as its paper configures them. */
 import type { Setting } from '../figure.ts';
 
 /** More than any tensor has, so that each has one scale. */
@@ -11,6 +11,32 @@ export const A2SGD_QSGD = {
   scale: 'l2',
   bucket: WHOLE_TENSOR,
 } as const;
+
+const SHARE = 0.001;
+
+export const DENSE = {
+  id: 'none',
+  name: 'dense',
+  exchange: { method: 'none' },
+} as const;
+
+/** All that compress. */
+export const COMPRESSORS = [
+  { id: 'a2sgd', name: 'A2SGD', exchange: { method: 'a2sgd' } },
+  {
+    id: 'gaussiank',
+    name: 'Gaussian-k',
+    exchange: { method: 'gaussiank', ratio: SHARE },
+  },
+  { id: 'topk', name: 'top-k', exchange: { method: 'topk', ratio: SHARE } },
+  { id: 'qsgd', name: 'QSGD', exchange: A2SGD_QSGD },
+] as const;
+
+export const A2SGD_METHODS = [DENSE, ...COMPRESSORS] as const;
+export type MethodId = (typeof A2SGD_METHODS)[number]['id'];
+
+export const nameOf = (method: MethodId): string =>
+  A2SGD_METHODS.find(({ id }) => id === method)!.name;
 
 export const A2SGD_QSGD_SETTING: Setting = {
   text: 'QSGD with four levels and one ℓ₂ norm for each tensor.',

@@ -3,57 +3,35 @@
  * section 3.3, "DCT-DP with Large-Scale Recommendation Model"; Figure 7(b).
  */
 import { formatCount } from '../../shared/words/units.ts';
-import type { Case } from '../figure.ts';
 import {
-  BASELINE,
   CLICK_ADAGRAD,
   CLICK_DIFFERENCES,
   CLICK_PASS,
-  clickTraining,
-  LAPTOP_CLICKS,
   losesNothing,
-  PAPER_CLICK_BATCH,
-  PAPER_CLICKS,
   RISE_TEXT,
-  type ClickScale,
-  type Compressed,
 } from './click-loss.ts';
+import {
+  EXACT_EMBEDDING,
+  laptopReplicas,
+  leavingOut,
+  paperReplicas,
+  type CompressedGradients,
+} from './click-replicas.ts';
 import { clickTable } from './click-table.ts';
 
-const RANKS = 2;
 /** η in percent. */
 const LEFT_OUT = 95;
 
-const LIFE_SPANS = [1, 10, 100, 1000].map(
-  (lifeSpan): Compressed & { lifeSpan: number } => {
-    const name = `L = ${formatCount(lifeSpan)}`;
-    return { id: `life${lifeSpan}`, name, at: `with ${name}`, lifeSpan };
-  },
-);
-
-function casesOf(scale: ClickScale, batchPerRank: number): readonly Case[] {
-  const caseOf = (id: string, label: string, method: object): Case => ({
-    id,
-    label,
-    spec: {
-      ...clickTraining(scale, batchPerRank),
-      world: { ranks: RANKS },
-      exchange: { ...method, layers: [{ match: 'embedding', method: 'nonzero' }] },
-    },
-  });
-  const ratio = Number((1 - LEFT_OUT / 100).toPrecision(6));
-  return [
-    caseOf(BASELINE, 'uncompressed', { method: 'none' }),
-    ...LIFE_SPANS.map(({ id, lifeSpan, name }) =>
-      caseOf(id, name, { method: 'dct', ratio, lifeSpan }),
-    ),
-  ];
-}
+const LIFE_SPANS = [1, 10, 100, 1000].map((lifeSpan): CompressedGradients => {
+  const name = `L = ${formatCount(lifeSpan)}`;
+  const exchange = { ...leavingOut(LEFT_OUT), lifeSpan };
+  return { id: `life${lifeSpan}`, name, at: `with ${name}`, exchange };
+});
 
 const COMMON = [
   'Synchronous SGD between two ranks, not many asynchronous trainers with a parameter server.',
   'A threshold is renewed early where it selects four times too much or too little.',
-  'In every run, gradients of the embedding table are sent exactly, and only the entries in use.',
+  EXACT_EMBEDDING,
 ];
 
 export const dctFigure7b = clickTable({
@@ -85,9 +63,9 @@ export const dctFigure7b = clickTable({
     'A small DLRM on an embedded click log (150,000 samples for training, 50,000 for the test), not Facebook’s production model with seven billion samples.',
     ...COMMON,
   ],
-  cases: casesOf(LAPTOP_CLICKS, PAPER_CLICK_BATCH / RANKS),
+  cases: laptopReplicas(LIFE_SPANS),
   full: {
-    cases: casesOf(PAPER_CLICKS, PAPER_CLICK_BATCH / RANKS),
+    cases: paperReplicas(LIFE_SPANS),
     differences: [
       ...CLICK_DIFFERENCES,
       'The figure’s own model, Facebook’s production model, is not public.',

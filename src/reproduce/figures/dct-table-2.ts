@@ -2,23 +2,22 @@
  * Test loss of a recommendation model, by the share of its gradients that DCT-DP leaves
  * out. Source: DCT, section 3.1, "DP with the DLRM Model".
  */
-import type { Case } from '../figure.ts';
 import {
-  BASELINE,
   CLICK_ADAGRAD,
   CLICK_DIFFERENCES,
   CLICK_PASS,
-  clickTraining,
-  LAPTOP_CLICKS,
   losesMore,
   losesNothing,
-  PAPER_CLICK_BATCH,
-  PAPER_CLICKS,
   quotedLosses,
   RISE_TEXT,
-  type ClickScale,
-  type Compressed,
 } from './click-loss.ts';
+import {
+  EXACT_EMBEDDING,
+  laptopReplicas,
+  leavingOut,
+  paperReplicas,
+  type CompressedGradients,
+} from './click-replicas.ts';
 import { clickTable } from './click-table.ts';
 
 /** η in percent, and the paper's loss for it. */
@@ -32,38 +31,16 @@ const SPARSITIES = [
 const MODERATE = SPARSITIES.slice(0, -1);
 const EXTREME = SPARSITIES.at(-1)!;
 
-function sparsity(percent: number, theirs: number): Compressed & { percent: number } {
+function sparsity(percent: number, theirs: number): CompressedGradients {
   const name = `${percent} %`;
-  return { id: `eta-${percent}`, name, at: `at ${name}`, percent, theirs };
-}
-
-const RANKS = 2;
-
-function casesOf(scale: ClickScale, batchPerRank: number): readonly Case[] {
-  const caseOf = (id: string, label: string, method: object): Case => ({
-    id,
-    label,
-    spec: {
-      ...clickTraining(scale, batchPerRank),
-      world: { ranks: RANKS },
-      exchange: { ...method, layers: [{ match: 'embedding', method: 'nonzero' }] },
-    },
-  });
-  return [
-    caseOf(BASELINE, 'uncompressed', { method: 'none' }),
-    ...SPARSITIES.map(({ id, name, percent }) =>
-      caseOf(id, name, {
-        method: 'dct',
-        ratio: Number((1 - percent / 100).toPrecision(6)),
-      }),
-    ),
-  ];
+  const exchange = leavingOut(percent);
+  return { id: `eta-${percent}`, name, at: `at ${name}`, theirs, exchange };
 }
 
 const COMMON = [
   'Synchronous SGD between two ranks, not a parameter server with several threads per trainer.',
   'A threshold is kept for up to 1,000 iterations and is renewed early where it selects four times too much or too little.',
-  'In every run, gradients of the embedding table are sent exactly, and only the entries in use.',
+  EXACT_EMBEDDING,
 ];
 
 export const dctTable2 = clickTable({
@@ -94,9 +71,9 @@ export const dctTable2 = clickTable({
     'A small DLRM on an embedded click log (150,000 samples for training, 50,000 for the test), not the paper’s on Criteo’s.',
     ...COMMON,
   ],
-  cases: casesOf(LAPTOP_CLICKS, PAPER_CLICK_BATCH / RANKS),
+  cases: laptopReplicas(SPARSITIES),
   full: {
-    cases: casesOf(PAPER_CLICKS, PAPER_CLICK_BATCH / RANKS),
+    cases: paperReplicas(SPARSITIES),
     differences: [...CLICK_DIFFERENCES, ...COMMON],
   },
   rows: SPARSITIES,

@@ -4,6 +4,7 @@ import { nearest } from '../../shared/words/nearest.ts';
 import type { Figure } from '../figure.ts';
 import { a2sgdFigure1 } from './a2sgd-figure-1.ts';
 import { a2sgdFigure2 } from './a2sgd-figure-2.ts';
+import { a2sgdFigure3Lstm } from './a2sgd-figure-3-lstm.ts';
 import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from './a2sgd-figure-4.ts';
 import { a2sgdFigure5 } from './a2sgd-figure-5.ts';
@@ -45,6 +46,7 @@ export const figures: readonly Figure[] = [
   a2sgdFigure2,
   a2sgdTable2,
   a2sgdFigure3,
+  a2sgdFigure3Lstm,
   a2sgdFigure4,
   a2sgdFigure5,
   scalecomFigure1,

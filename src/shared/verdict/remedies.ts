@@ -27,8 +27,9 @@ export function remediesOf(
       id: 'straggler' as const,
       part: 'straggler' as const,
       evidence: 'ranks' as const,
-      isBound: false,
-      text: `if ${rankTitle(straggler.rank, nodes)} kept pace, a step would take`,
+      // While others wait for it, their messages arrive: more of the exchange may show without the wait.
+      isBound: true,
+      text: `if ${rankTitle(straggler.rank, nodes)} kept pace, a step could shrink to`,
     },
     crowd && {
       id: 'cores' as const,

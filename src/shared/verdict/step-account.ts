@@ -101,8 +101,11 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     if (known > 0) add(part, at, known);
     shared(part, rest - known);
     const late = series.lateness[at]! - underway[at]!;
-    if (isAwaited) add('straggler', at, late + excessAt(series, at));
-    else add(wait > 0 ? 'cores' : 'lateness', at, late);
+    const awaited = isAwaited ? late + excessAt(series, at) : 0;
+    // Ranks that keep pace wait for one another, too.
+    const among = isAwaited ? Math.min(awaited, series.pacedLateness[at]!) : late;
+    if (isAwaited) add('straggler', at, awaited - among);
+    add(wait > 0 ? 'cores' : 'lateness', at, among);
   }
   const present = [...parts].filter(([, times]) => times.some((time) => time > 0));
   const order = present.toSorted(([, a], [, b]) => sum(b) - sum(a));

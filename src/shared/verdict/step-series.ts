@@ -45,6 +45,11 @@ export interface StepSeries {
   /** The rank that arrived last in each iteration. */
   readonly last: readonly number[];
   /**
+   * Mean wait of the other ranks for one another, if the last one took as long as one of them: no step is
+   * shorter than its slowest rank.
+   */
+  readonly pacedLateness: readonly number[];
+  /**
    * Milliseconds that its step was shorter than the mean: it began later, because its last exchange had ended
    * later. Negative if its step was longer.
    */
@@ -69,6 +74,9 @@ export function stepSeries(
     ...[[], [], []],
     ...[[], [], []],
   ];
+  const paced: number[] = [];
+  let own = new Float64Array(ranks);
+  let before = new Float64Array(ranks);
   for (let iteration = Math.max(from, recent.oldest); iteration < to; iteration++) {
     if (!recent.isComplete(iteration)) continue;
     let wall = 0;
@@ -79,20 +87,25 @@ export function stepSeries(
     for (let rank = 0; rank < ranks; rank++) {
       const row = recent.placeOf(iteration, rank);
       wall += rows[row + COLUMN.wall]! / ranks;
-      const own = sumOf(rows, row, EXCHANGE_PHASES);
-      communication += own / ranks;
-      if (own < least) [least, latest] = [own, rank];
+      const waited = sumOf(rows, row, EXCHANGE_PHASES);
+      communication += waited / ranks;
+      if (waited < least) [least, latest] = [waited, rank];
+      own[rank] = 0;
       for (const name of names) {
         const list = parts[name];
-        list[list.length - 1]! += sumOf(rows, row, STEP_PARTS[name]) / ranks;
+        const time = sumOf(rows, row, STEP_PARTS[name]);
+        list[list.length - 1]! += time / ranks;
+        own[rank]! += time;
       }
     }
     const lastRow = recent.placeOf(iteration, latest);
     for (const name of names) {
       const mean = parts[name].at(-1)!;
-      const own = sumOf(rows, lastRow, STEP_PARTS[name]);
-      others[name].push(ranks < 2 ? mean : (mean * ranks - own) / (ranks - 1));
+      const time = sumOf(rows, lastRow, STEP_PARTS[name]);
+      others[name].push(ranks < 2 ? mean : (mean * ranks - time) / (ranks - 1));
     }
+    paced.push(waitAmong(own, before, latest, step!.length));
+    [own, before] = [before, own];
     iterations!.push(iteration);
     step!.push(wall);
     exchange!.push(least);
@@ -108,8 +121,31 @@ export function stepSeries(
     exchange: exchange!,
     lateness: lateness!,
     last: last!,
+    pacedLateness: paced,
     behind: behind!,
   };
+}
+
+/**
+ * Milliseconds by which the longest of the others' own times exceeds their mean. In place of the last rank comes
+ * one more of them, in turn, from the iteration before.
+ */
+function waitAmong(
+  own: Float64Array,
+  before: Float64Array,
+  last: number,
+  turn: number,
+): number {
+  const others = own.length - 1;
+  if (others < 1) return 0;
+  let longest = before[(last + 1 + (turn % others)) % own.length]!;
+  let sum = 0;
+  for (const [rank, time] of own.entries()) {
+    if (rank === last) continue;
+    sum += time;
+    longest = Math.max(longest, time);
+  }
+  return longest - sum / others;
 }
 
 /** The sum of phases in the row that begins at `row`. */

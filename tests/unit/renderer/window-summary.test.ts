@@ -97,7 +97,7 @@ describe('verdict', () => {
       'another 500 µs of communication is hidden behind compute',
       'each rank sends 25.0 % of its dense bytes',
       // Ranks 0 and 1 wait 4 ms for rank 2, and compute for 4 ms themselves.
-      'if rank 2 kept pace, a step would take 6.00 ms (1.67× as fast)',
+      'if rank 2 kept pace, a step could shrink to 6.00 ms (1.67× as fast at most)',
       // Bytes move for 2 of 10 ms; the wait for the straggler stays.
       'a smaller payload can speed up the step by at most 1.25×: its bytes are in flight for 2.00 ms',
       'hiding them needs 4.75× fewer bytes',

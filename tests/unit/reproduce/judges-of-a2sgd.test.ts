@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { a2sgdFigure1 } from '../../../src/reproduce/figures/a2sgd-figure-1.ts';
 import { a2sgdFigure2 } from '../../../src/reproduce/figures/a2sgd-figure-2.ts';
+import { a2sgdFigure3Lstm } from '../../../src/reproduce/figures/a2sgd-figure-3-lstm.ts';
 import { a2sgdFigure3 } from '../../../src/reproduce/figures/a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from '../../../src/reproduce/figures/a2sgd-figure-4.ts';
 import { a2sgdFigure5 } from '../../../src/reproduce/figures/a2sgd-figure-5.ts';
@@ -292,5 +293,36 @@ describe('traffic', () => {
       verdict: 'refuted',
       outcomes: ['fails: top-k sends more for the larger model'],
     });
+  });
+});
+
+describe('perplexity of A2SGD', () => {
+  const reaching =
+    (perplexities: Readonly<Record<string, number>>): Values =>
+    (id, seed) => ({ metric: perplexities[id]! * (1 + 0.01 * seed) });
+  const BEST = { none: 1.6, a2sgd: 1.61, qsgd: 1.65, topk: 1.9, gaussiank: 1.9 };
+
+  test('is confirmed where it comes closest', () => {
+    expect(judged(a2sgdFigure3Lstm, reaching(BEST))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where one other comes closer', () => {
+    expect(judged(a2sgdFigure3Lstm, reaching({ ...BEST, qsgd: 1.6 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+    });
+  });
+
+  test('is undecided where seeds disagree', () => {
+    const values: Values = (id, seed) => ({
+      metric:
+        id === 'qsgd'
+          ? [1.58, 1.66, 1.6, 1.63, 1.59][seed]!
+          : BEST[id as keyof typeof BEST],
+    });
+    expect(judged(a2sgdFigure3Lstm, values).verdict).toBe('undecided');
   });
 });

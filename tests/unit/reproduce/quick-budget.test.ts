@@ -26,6 +26,42 @@ test('what was overspent is gone, and no more', () => {
   expect(budget.share).toBe(0);
 });
 
+test('what is left goes to figures that still fit, the shortest first, once each', () => {
+  const budget = new QuickBudget(40 * MINUTE);
+  for (const [figure, whole] of [
+    ['long', 50],
+    ['middle', 15],
+    ['short', 12],
+  ] as const) {
+    budget.leaveOut({ figure, why: 'its first run took long' }, whole * MINUTE);
+    budget.spend(MINUTE);
+  }
+  budget.leaveOut({ figure: 'busy', why: 'times decide it' });
+  expect(budget.share).toBe(37 * MINUTE * 0.25);
+
+  expect(budget.takeBack()).toBe('short');
+  expect(budget.share).toBe(37 * MINUTE);
+  budget.spend(13 * MINUTE);
+  expect(budget.takeBack()).toBe('middle');
+  // It takes longer than its first run had said.
+  budget.spend(2 * MINUTE);
+  budget.leaveOut({ figure: 'middle', why: 'it took longer' }, 20 * MINUTE);
+  expect(budget.takeBack()).toBeUndefined();
+  expect(budget.leftOut.map(({ figure }) => figure)).toEqual([
+    'long',
+    'busy',
+    'middle',
+  ]);
+});
+
+test('a figure that does not fit any more is not begun again', () => {
+  const budget = new QuickBudget(10 * MINUTE);
+  budget.leaveOut({ figure: 'a', why: '' }, 9 * MINUTE);
+  budget.spend(2 * MINUTE);
+  expect(budget.takeBack()).toBeUndefined();
+  expect(budget.leftOut).toHaveLength(1);
+});
+
 test('all runs take as long as those that were made', () => {
   expect(projected(30_000, 2, 50)).toBe(750_000);
   expect(projected(30_000, 50, 50)).toBe(30_000);

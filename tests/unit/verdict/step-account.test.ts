@@ -10,6 +10,7 @@ import {
 import { slowRankLink } from '../../../src/shared/verdict/slow-rank-link.ts';
 import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 import type { PhaseTimes } from '../../../src/shared/records/phases.ts';
+import { uniform } from '../reproduce/draws.ts';
 import { iterationRecord } from '../renderer/records.ts';
 
 /** Twenty iterations of ranks with these phases. */
@@ -50,6 +51,35 @@ describe('the account of a step', () => {
     // Rank 0 computes for 2 ms, and would not wait if rank 1 did the same.
     expect(parts).toMatchObject({ compute: 2, straggler: 8, latency: 1 });
   });
+
+  it.each([2, 3, 8])(
+    'promises the step that %s ranks would take that all keep pace: as long as the slowest of them',
+    (ranks) => {
+      const next = uniform(ranks);
+      const ITERATIONS = 400;
+      /** Steps of ranks that wait for the slowest, and then exchange for 1 ms. */
+      const steps = (slow: number | undefined): RecentIterations => {
+        const recent = new RecentIterations(ranks, 512);
+        for (let iteration = 0; iteration < ITERATIONS; iteration++) {
+          const computes = Array.from({ length: ranks }, (_, rank) =>
+            rank === slow ? 60 : 20 + 10 * next(),
+          );
+          const longest = Math.max(...computes);
+          for (const [rank, compute] of computes.entries()) {
+            const phases = { compute, wait: longest - compute + 1 };
+            recent.add(iterationRecord({ rank, iteration, phases }));
+          }
+        }
+        return recent;
+      };
+      const facts = { ...FACTS, ranks };
+      const account = accountOf(stepSeries(steps(ranks - 1), 0, ITERATIONS), facts);
+      const promised = account.step.mean - account.parts.get('straggler')!.mean;
+      const shown = accountOf(stepSeries(steps(undefined), 0, ITERATIONS), facts).step;
+      expect(promised).toBeGreaterThan(shown.low - 0.3);
+      expect(promised).toBeLessThan(shown.high + 0.3);
+    },
+  );
 
   it('accuses nobody where ranks are late in turn', () => {
     const late = { compute: 10, wait: 1 };
