@@ -5,7 +5,7 @@ import type { Setting } from '../figure.ts';
 const WHOLE_TENSOR = 2 ** 26;
 
 /** Four levels of one ℓ₂ norm for each tensor. */
-export const A2SGD_QSGD = {
+const A2SGD_QSGD = {
   method: 'qsgd',
   levels: 4,
   scale: 'l2',
