@@ -60,7 +60,7 @@ const below = (bins: readonly Bin[], magnitude: number): number =>
     }),
   );
 
-/** The magnitude below which so many elements lie. */
+/** The magnitude below which this number of elements lies. */
 function magnitudeOf(bins: readonly Bin[], elements: number): number {
   let left = elements;
   for (const { count, from, to } of bins) {

@@ -95,6 +95,16 @@ export const evaluationsOf = (
   records.filter((record) => record.type === 'evaluation');
 
 /**
+ * The metric on the test set by the number of iterations: that of the average weights where replicas
+ * differ.
+ */
+export const metricCurve = (records: readonly RunRecord[]): readonly CurvePoint[] =>
+  evaluationsOf(records).flatMap(({ iteration, metric, averaged }) => {
+    const y = averaged?.metric ?? metric;
+    return y === undefined ? [] : [{ x: iteration + 1, y }];
+  });
+
+/**
  * The distance of what was applied from what uncompressed ranks would apply, relative to that, in each
  * iteration that was compared.
  * @throws GradwireError `MEASURE_MISSING` if nothing was compared, or with gradients of 0 alone

@@ -7,7 +7,7 @@ import { meanCurve } from '../chart/chart.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
 import { claim, exceeds } from '../part.ts';
-import { doneOf, evaluationsOf, required } from '../run-measures.ts';
+import { doneOf, metricCurve, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { MNIST } from './brought-data.ts';
 import {
@@ -122,10 +122,7 @@ export const a2sgdFigure3: Figure = {
   },
   measure: (records) => ({
     values: { accuracy: required(doneOf(records).metric, 'accuracy at its end') },
-    curve: evaluationsOf(records).flatMap(({ iteration, metric, averaged }) => {
-      const y = averaged?.metric ?? metric;
-      return y === undefined ? [] : [{ x: iteration + 1, y }];
-    }),
+    curve: metricCurve(records),
   }),
   judge: (sweep) => ({
     parts: OTHERS.map(({ id, name }) =>

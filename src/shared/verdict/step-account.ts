@@ -102,8 +102,9 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     shared(part, rest - known);
     const late = series.lateness[at]! - underway[at]!;
     const awaited = isAwaited ? late + excessAt(series, at) : 0;
-    // Ranks that keep pace wait for one another, too.
-    const among = isAwaited ? Math.min(awaited, series.pacedLateness[at]!) : late;
+    // Ranks that keep pace wait for one another, too. Where they share cores, that cannot be told from these.
+    const paced = wait > 0 ? 0 : Math.min(awaited, series.pacedLateness[at]!);
+    const among = isAwaited ? paced : late;
     if (isAwaited) add('straggler', at, awaited - among);
     add(wait > 0 ? 'cores' : 'lateness', at, among);
   }
