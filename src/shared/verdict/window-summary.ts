@@ -10,8 +10,10 @@ import type { RecentIterations } from './recent-iterations.ts';
 import { stepSeries, type StepSeries } from './step-series.ts';
 import { COLUMN, FIELD_COUNT, type Field } from '../records/chart-fields.ts';
 
-/** Phases in which bytes move. */
-const MOVING_PHASES = ['send', 'receive', 'activations'] as const;
+/** Columns of the phases in which bytes move. */
+const MOVING_COLUMNS = (['send', 'receive', 'activations'] as const).map(
+  (phase) => COLUMN[phase],
+);
 
 export interface WindowSummary {
   readonly from: number;
@@ -93,8 +95,7 @@ export function summarizeWindow(
       observed[rank]! += 1;
       wall[rank]! += rows[row + COLUMN.wall]!;
       wait[rank]! += rows[row + COLUMN.wait]!;
-      for (const phase of MOVING_PHASES)
-        moving[rank]! += rows[row + COLUMN[phase]]! || 0;
+      for (const column of MOVING_COLUMNS) moving[rank]! += rows[row + column]! || 0;
       sent[rank]! += rows[row + COLUMN.wireSent]!;
       received[rank]! += rows[row + COLUMN.wireReceived]!;
       awaited[rank]! += recent.awaited(i, rank);
