@@ -624,6 +624,7 @@ export const rooms = {
   ],
   cli: [
     'agent/bundle/compile-cache.ts',
+    'agent/bundle/warning-signals.ts',
     'cli/commands',
     'cli/text',
     'main/home',

@@ -30,6 +30,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { makePrivate } from '../../disk/private-directory.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
+import { ignoreWarningSignals } from '../bundle/warning-signals.ts';
 
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 20;
@@ -63,6 +64,7 @@ if (base === undefined || marker === undefined) {
   process.exit(2);
 }
 process.title = 'gradwire attach';
+ignoreWarningSignals();
 process.umask(0o077);
 
 const fail = (error: unknown): void => {

@@ -11,12 +11,14 @@ import {
 } from '../../shared/forecast/forecast-question.ts';
 import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { ignoreWarningSignals } from '../bundle/warning-signals.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
 import { forecastWorlds } from './forecast-spec.ts';
 import { KeptRehearsals } from './kept-rehearsals.ts';
 import { specMemory, stepMemory } from './spec-memory.ts';
 
+ignoreWarningSignals();
 const [file = '', version = ''] = process.argv.slice(2);
 const kept = new KeptRehearsals(file, version);
 

@@ -5,6 +5,7 @@
 import { Socket } from 'node:net';
 import { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { keepCompiledCode } from '../bundle/compile-cache.ts';
+import { ignoreWarningSignals } from '../bundle/warning-signals.ts';
 import type { Parse } from './line-message.ts';
 import { MARKER } from './marked-stream.ts';
 import { ReportChannel } from './report-channel.ts';
@@ -36,6 +37,7 @@ export function openRankLine<Order, Report, Part = never>({
 }: RankLine<Order, Report, Part>): ReportChannel<Report, Part> {
   // Where Slurm starts it, the login node's may not reach it.
   process.umask(0o077);
+  ignoreWarningSignals();
   keepCompiledCode();
   const byLine = process.argv.includes(BY_LINE);
   // A process's kernel name is the beginning of its title. Slurm 22.05 with

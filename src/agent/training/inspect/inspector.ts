@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { toErrorData } from '../../../shared/errors/errors.ts';
 import { encodeFrame, FrameDecoder } from '../../../shared/protocol/frame.ts';
+import { ignoreWarningSignals } from '../../bundle/warning-signals.ts';
 import {
   invalidModelFile,
   loadModelFile,
@@ -93,6 +94,7 @@ function writeAll(bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(REPLIES, bytes, at);
 }
 
+ignoreWarningSignals();
 const decoder = new FrameDecoder<InspectorRequest>();
 process.stdin.on('data', (chunk: Buffer) => {
   for (const request of decoder.push(chunk)) {
