@@ -52,18 +52,22 @@ describe.skipIf(pytorch === undefined)('a DDP program', () => {
     },
   );
 
-  it('is switched through methods of every kind, and ends with equal replicas', async () => {
-    const command = exec(
-      2,
-      ...['--switch', '5:method=topk,ratio=0.01', '--switch', '10:method=qsgd'],
-      ...['--switch', '15:method=powersgd', '--switch', '20:method=a2sgd'],
-      ...['--switch', '25:method=none'],
-      ...['--', python, joined, STEPS],
-    );
-    const digests = await printed(command, 'digest');
-    expect(digests[0]).toBe(digests[1]);
-    const methods = ofType(command.records, 'switch').map(({ to }) => to.method);
-    expect(methods).toEqual(['topk', 'qsgd', 'powersgd', 'a2sgd', 'none']);
-    expect(await command.record('done')).toMatchObject({ consistent: true });
-  });
+  it(
+    'is switched through methods of every kind, and ends with equal replicas',
+    { tags: 'soak' },
+    async () => {
+      const command = exec(
+        2,
+        ...['--switch', '5:method=topk,ratio=0.01', '--switch', '10:method=qsgd'],
+        ...['--switch', '15:method=powersgd', '--switch', '20:method=a2sgd'],
+        ...['--switch', '25:method=none'],
+        ...['--', python, joined, STEPS],
+      );
+      const digests = await printed(command, 'digest');
+      expect(digests[0]).toBe(digests[1]);
+      const methods = ofType(command.records, 'switch').map(({ to }) => to.method);
+      expect(methods).toEqual(['topk', 'qsgd', 'powersgd', 'a2sgd', 'none']);
+      expect(await command.record('done')).toMatchObject({ consistent: true });
+    },
+  );
 });

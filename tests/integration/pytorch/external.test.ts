@@ -22,13 +22,19 @@ describe.skipIf(pytorch === undefined)('torchrun', () => {
   const digests = (text: string): readonly string[] =>
     text.match(/[0-9a-f]{64}/g) ?? [];
 
-  test('is a run’s command: its ranks join, and the log is that of rank 0', async () => {
-    const command = exec('--', ...torchrun);
+  test('is a run’s command: its ranks join, are switched, and the log is that of rank 0', async () => {
+    const methods = ['topk', 'a2sgd', 'none'];
+    const command = exec(
+      ...methods.flatMap((method, i) => ['--switch', `${i + 2}:method=${method}`]),
+      ...['--', ...torchrun],
+    );
     succeeded(await command.finished);
     expect(await command.record('done')).toMatchObject({
       iterations: 6,
       consistent: true,
     });
+    const switches = ofType(command.records, 'switch');
+    expect(switches.map(({ to }) => to.method)).toEqual(methods);
     const { stdout } = await home.run(['runs', 'log', 'last', '--rank', '0']);
     const [first, second] = digests(stdout);
     expect(second).toBe(first);

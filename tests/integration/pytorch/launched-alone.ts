@@ -15,26 +15,43 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Ends without PyTorch's own teardown, whose threads abort the process now and then. */
-const LEAVING =
-  'import os, runpy, sys; sys.argv = sys.argv[1:]; ' +
-  "runpy.run_path(sys.argv[0], run_name='__main__'); sys.stdout.flush(); os._exit(0)";
+/**
+ * Forks the ranks once PyTorch is imported, with what its optimisers import, as that takes seconds. They
+ * end without its own teardown, whose threads abort a process now and then.
+ */
+const RANKS = `
+import os, runpy, sys, traceback
+import torch._dynamo, torch.nn.parallel
+
+ranks = int(sys.argv[1])
+sys.argv = sys.argv[2:]
+children = []
+for rank in range(ranks):
+    child = os.fork()
+    if child != 0:
+        children.append(child)
+        continue
+    os.environ["RANK"] = str(rank)
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    sys.stdout.flush()
+    os._exit(0)
+statuses = [os.waitpid(child, 0)[1] for child in children]
+sys.exit(str(statuses) if any(statuses) else 0)
+`;
 
 /** Runs a script on ranks as torchrun would. Resolves once all have ended well. */
 export async function trainAlone(
   ranks: number,
   ...command: readonly string[]
 ): Promise<void> {
-  const port = String(await freePort());
-  const exits = Array.from({ length: ranks }, (_, rank) => {
-    const launched = { RANK: String(rank), WORLD_SIZE: String(ranks) };
-    const at = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: port };
-    const found = { PYTHONPATH: packageSources };
-    const env = Object.assign({}, process.env, launched, at, found);
-    return once(
-      spawn(pytorch!, ['-c', LEAVING, ...command], { env, stdio: 'inherit' }),
-      'exit',
-    );
-  });
-  for (const exit of await Promise.all(exits)) expect(exit).toEqual([0, null]);
+  const world = { WORLD_SIZE: String(ranks), PYTHONPATH: packageSources };
+  const at = { MASTER_ADDR: '127.0.0.1', MASTER_PORT: String(await freePort()) };
+  const env = Object.assign({}, process.env, world, at);
+  const args = ['-c', RANKS, String(ranks), ...command];
+  const launcher = spawn(pytorch!, args, { env, stdio: 'inherit' });
+  expect(await once(launcher, 'exit')).toEqual([0, null]);
 }

@@ -91,30 +91,34 @@ describe.skipIf(pytorch === undefined)('models that step in turns', () => {
     });
   });
 
-  test('leave the residual of the model at rest alone, through switches', async () => {
-    const command = exec(
-      'watched',
-      [
-        ...['--method', 'topk', '--set', 'exchange.ratio=0.05'],
-        ...['--switch', '10:method=dct,ratio=0.1', '--switch', '15:method=none'],
-        ...['--switch', '21:method=powersgd,rank=1'],
-      ],
-      ...['--watch', '--rounds', String(ROUNDS)],
-    );
-    succeeded(await command.finished);
-    expect(farthest(weights('watched', 0), weights('watched', 1))).toBe(0);
-    const watched = ofType(command.records, 'log').filter(({ text }) =>
-      text.startsWith('watched'),
-    );
-    expect(watched.length).toBeGreaterThan(2 * 12);
-    expect(ofType(command.records, 'switch').map(({ fence }) => fence)).toEqual([
-      10, 15, 21,
-    ]);
-    expect(await command.record('done')).toMatchObject({
-      iterations: 2 * ROUNDS,
-      consistent: true,
-    });
-  });
+  test(
+    'leave the residual of the model at rest alone, through switches',
+    { tags: 'soak' },
+    async () => {
+      const command = exec(
+        'watched',
+        [
+          ...['--method', 'topk', '--set', 'exchange.ratio=0.05'],
+          ...['--switch', '10:method=dct,ratio=0.1', '--switch', '15:method=none'],
+          ...['--switch', '21:method=powersgd,rank=1'],
+        ],
+        ...['--watch', '--rounds', String(ROUNDS)],
+      );
+      succeeded(await command.finished);
+      expect(farthest(weights('watched', 0), weights('watched', 1))).toBe(0);
+      const watched = ofType(command.records, 'log').filter(({ text }) =>
+        text.startsWith('watched'),
+      );
+      expect(watched.length).toBeGreaterThan(2 * 12);
+      expect(ofType(command.records, 'switch').map(({ fence }) => fence)).toEqual([
+        10, 15, 21,
+      ]);
+      expect(await command.record('done')).toMatchObject({
+        iterations: 2 * ROUNDS,
+        consistent: true,
+      });
+    },
+  );
 
   test('go on with the bits that a checkpoint has', { tags: 'soak' }, async () => {
     const topk = ['--method', 'topk', '--set', 'exchange.ratio=0.05'];
@@ -162,7 +166,7 @@ describe.skipIf(pytorch === undefined)('models that step in turns', () => {
     },
   );
 
-  describe('are refused where they must not go on', () => {
+  describe('are refused where they must not go on', { tags: 'soak' }, () => {
     const refused = async (
       fault: string,
       code: string,
@@ -185,16 +189,16 @@ describe.skipIf(pytorch === undefined)('models that step in turns', () => {
       ['early', 'PROGRAM_ENDED_EARLY', /rank 1 has ended/],
       ['mixed', 'PROGRAM_MODELS_DIFFER', /rank 1 has attached other models/],
       ['together', 'PROGRAM_FAILED', /MODELS_APART: .* turns=True/],
-    ])('%s', { tags: 'soak' }, refused);
+    ])('%s', refused);
 
-    test('compareEvery', { tags: 'soak' }, async () => {
+    test('compareEvery', async () => {
       const command = exec('compared', ['--set', 'compareEvery=2']);
       await command.finished;
       const { error } = await command.record('failed');
       expect(error).toMatchObject({ code: 'PROGRAM_MISFIT', place: 'compareEvery' });
     });
 
-    test('a call for all, without DDP, while one rests', { tags: 'soak' }, async () => {
+    test('a call for all, without DDP, while one rests', async () => {
       const command = exec('all', [], '--way', 'by-hand', '--fault', 'all');
       await command.finished;
       const { error } = await command.record('failed');

@@ -55,8 +55,11 @@ describe.skipIf(!hasPython)('the package gradwire', () => {
     let folder: string;
     let python: string;
 
+    /** Has pip be found where it is installed already: to install it takes five seconds. */
+    const withPip: Record<string, string> = {};
+
     const pip = (...args: readonly string[]): Said =>
-      run(python, ['-m', 'pip', '--disable-pip-version-check', ...args]);
+      run(python, ['-m', 'pip', '--disable-pip-version-check', ...args], withPip);
 
     /** Output of Python, away from the checkout. */
     const says = (
@@ -67,7 +70,12 @@ describe.skipIf(!hasPython)('the package gradwire', () => {
     beforeAll(() => {
       folder = mkdtempSync(path.join(tmpdir(), 'gradwire-package-'));
       const environment = path.join(folder, 'environment');
-      run('python3', ['-m', 'venv', environment]);
+      if (pytorch === undefined) run('python3', ['-m', 'venv', environment]);
+      else {
+        run('python3', ['-m', 'venv', '--without-pip', environment]);
+        const code = 'import os, pip; print(os.path.dirname(pip.__path__[0]))';
+        withPip['PYTHONPATH'] = run(pytorch, ['-c', code]).stdout.trim();
+      }
       python = path.join(environment, 'bin/python');
       pip('install', '--no-index', packageFolder);
     });

@@ -51,11 +51,15 @@ describe.skipIf(pytorch === undefined)('a program with two models', () => {
     expect(farthest(weights('plain', 1), plain)).toBe(0);
   });
 
+  test('ends with the weights of DDP for both: by-hand', () =>
+    endsEqual('by-hand', ELEMENTS));
+
   test.each([
     ['joined', ELEMENTS],
-    ['by-hand', ELEMENTS],
     ['one', ENCODER],
-  ])('ends with the weights of DDP for both: %s', async (how, attached) => {
+  ])('ends with the weights of DDP for both: %s', { tags: 'soak' }, endsEqual);
+
+  async function endsEqual(how: string, attached: number): Promise<void> {
     const command = exec(how);
     succeeded(await command.finished);
     for (const rank of [0, 1]) {
@@ -73,33 +77,41 @@ describe.skipIf(pytorch === undefined)('a program with two models', () => {
       iterations: STEPS,
       consistent: true,
     });
-  });
+  }
 
-  test('is switched in mid-run, with a pattern for the layers of one model', async () => {
-    const settings = JSON.stringify([{ match: 'decoder.*', method: 'none' }]);
-    const command = exec(
-      'joined',
-      ...['--set', `exchange.layers=${settings}`],
-      ...['--switch', '4:method=topk,ratio=0.05', '--switch', '7:method=a2sgd'],
-      ...['--switch', '10:method=none'],
-    );
-    succeeded(await command.finished);
-    expect(farthest(weights('joined', 0), weights('joined', 1))).toBe(0);
-    expect(farthest(weights('joined', 0), plain)).toBeGreaterThan(TOLERANCE);
-    const methods = ofType(command.records, 'switch').map(({ to }) => to.method);
-    expect(methods).toEqual(['topk', 'a2sgd', 'none']);
-    expect(await command.record('done')).toMatchObject({ consistent: true });
-  });
+  test(
+    'is switched in mid-run, with a pattern for the layers of one model',
+    { tags: 'soak' },
+    async () => {
+      const settings = JSON.stringify([{ match: 'decoder.*', method: 'none' }]);
+      const command = exec(
+        'joined',
+        ...['--set', `exchange.layers=${settings}`],
+        ...['--switch', '4:method=topk,ratio=0.05', '--switch', '7:method=a2sgd'],
+        ...['--switch', '10:method=none'],
+      );
+      succeeded(await command.finished);
+      expect(farthest(weights('joined', 0), weights('joined', 1))).toBe(0);
+      expect(farthest(weights('joined', 0), plain)).toBeGreaterThan(TOLERANCE);
+      const methods = ofType(command.records, 'switch').map(({ to }) => to.method);
+      expect(methods).toEqual(['topk', 'a2sgd', 'none']);
+      expect(await command.record('done')).toMatchObject({ consistent: true });
+    },
+  );
 
   test.each([
     ['apart', 'PROGRAM_FAILED', /MODELS_APART: .* of encoder without those of decoder/],
     ['differ', 'PROGRAM_MODELS_DIFFER', /rank 1 has attached other models than rank 0/],
-  ])('is refused, and does not wait for ever: %s', async (how, code, message) => {
-    const command = exec(how);
-    expect((await command.finished).code).not.toBe(0);
-    const { error } = await command.record('failed');
-    expect(error).toMatchObject({ code });
-    expect(error.message).toMatch(message);
-    if (how === 'differ') expect(error).toMatchObject({ rank: 1 });
-  });
+  ])(
+    'is refused, and does not wait for ever: %s',
+    { tags: 'soak' },
+    async (how, code, message) => {
+      const command = exec(how);
+      expect((await command.finished).code).not.toBe(0);
+      const { error } = await command.record('failed');
+      expect(error).toMatchObject({ code });
+      expect(error.message).toMatch(message);
+      if (how === 'differ') expect(error).toMatchObject({ rank: 1 });
+    },
+  );
 });
