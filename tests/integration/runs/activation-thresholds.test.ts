@@ -54,7 +54,7 @@ test('are of every other iteration, of the stage that passes them on', async () 
   }
 });
 
-test('are recorded only on request', async () => {
+test('are recorded only on request', { tags: 'soak' }, async () => {
   const thresholds = await train({});
   expect(thresholds(0).every((found) => found === undefined)).toBe(true);
 });

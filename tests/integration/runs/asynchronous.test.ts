@@ -1,6 +1,5 @@
 /** Asynchronous training by real processes: parameter servers with bounded staleness. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { effort } from '../../harness/effort.ts';
 import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { succeeded } from '../../harness/gradwire.ts';
@@ -68,8 +67,9 @@ const SETTINGS = [
   },
 ];
 
-test.each(effort({ quick: SETTINGS.slice(1, 2), soak: SETTINGS }))(
+test.each(SETTINGS)(
   'without staleness it is synchronous training: $ranks ranks, $servers servers, $settings',
+  { tags: 'soak' },
   async ({ ranks, servers, settings }) => {
     const common = [`world.ranks=${ranks}`, `iterations=${ITERATIONS}`, ...settings];
     const together = await run([...common, 'exchange.collective=auto']);
@@ -91,7 +91,7 @@ test.each(effort({ quick: SETTINGS.slice(1, 2), soak: SETTINGS }))(
 test('the fast go ahead of a slow rank, no further than they may', async () => {
   const staleness = 3;
   const command = start([
-    ...['world.ranks=3', 'iterations=90', 'timeoutSeconds=200'],
+    ...['world.ranks=3', 'iterations=50', 'timeoutSeconds=200'],
     ...['exchange.method=topk', parallel(`staleness: ${staleness}, servers: 2`)],
   ]);
   const { processes } = await command.record('started');
@@ -110,10 +110,10 @@ test('the fast go ahead of a slow rank, no further than they may', async () => {
   }
   succeeded(await command.finished);
   const all = iterationsOf(command);
-  expect(all).toHaveLength(3 * 90);
+  expect(all).toHaveLength(3 * 50);
   expect(Math.max(...all.map((one) => one.staleness ?? 0))).toBe(staleness);
   const [done] = ofType(command.records, 'done');
-  expect(done).toMatchObject({ consistent: true, iterations: 90 });
+  expect(done).toMatchObject({ consistent: true, iterations: 50 });
   expect(done!.loss).toBeLessThan(2);
 });
 
@@ -271,32 +271,28 @@ describe('several trainer threads', () => {
 });
 
 describe('a rank that is lost is named, and nobody waits for it', () => {
-  const victims = [
+  test.each([
     { what: 'the server', victim: 0, servers: 1 },
     { what: 'a worker', victim: 2, servers: 1 },
-  ];
-  test.each(victims.slice(0, effort({ quick: 1, soak: 2 })))(
-    '$what',
-    async ({ servers, victim }) => {
-      const command = start([
-        ...['world.ranks=3', ...LASTING, parallel(`servers: ${servers}`)],
-      ]);
-      const { processes } = await command.record('started');
-      await command.record('iteration', ({ iteration }) => iteration >= 5);
-      process.kill(processes.find(({ rank }) => rank === victim)!.pid, 'SIGKILL');
-      const { code, stderr } = await command.finished;
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^gradwire: WORKER_DIED: /);
-      expect(ofType(command.records, 'failed')).toMatchObject([
-        { error: { code: 'WORKER_DIED', rank: victim } },
-      ]);
-      await until(
-        () => node.home.processes('gradwire worker'),
-        (left) => left.length === 0,
-        'the workers to end',
-      );
-    },
-  );
+  ])('$what', { tags: 'soak' }, async ({ servers, victim }) => {
+    const command = start([
+      ...['world.ranks=3', ...LASTING, parallel(`servers: ${servers}`)],
+    ]);
+    const { processes } = await command.record('started');
+    await command.record('iteration', ({ iteration }) => iteration >= 5);
+    process.kill(processes.find(({ rank }) => rank === victim)!.pid, 'SIGKILL');
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gradwire: WORKER_DIED: /);
+    expect(ofType(command.records, 'failed')).toMatchObject([
+      { error: { code: 'WORKER_DIED', rank: victim } },
+    ]);
+    await until(
+      () => node.home.processes('gradwire worker'),
+      (left) => left.length === 0,
+      'the workers to end',
+    );
+  });
 
   test('one that is stopped gives no sign of life', { tags: 'soak' }, async () => {
     const command = start(['world.ranks=2', ...LASTING, parallel('staleness: 1')]);

@@ -88,20 +88,24 @@ describe('what each bucket sent and kept back', () => {
     expect(measured.map(({ iteration }) => iteration)).toEqual([0, 10]);
   });
 
-  it('comes as often as it was asked for, and changes nothing', async () => {
-    const settings = {
-      iterations: 9,
-      exchange: { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' },
-    };
-    const looked = await train({ ...settings, inspectEvery: 4 });
-    const left = await train(settings);
-    expect(looked.inspected.map(({ iteration }) => iteration)).toEqual([3, 7]);
-    expect(left.inspected).toEqual([]);
-    expect(looked.weights).toBe(left.weights);
-    expect(looked.iterations.map(({ bytes }) => bytes.wireSent)).toEqual(
-      left.iterations.map(({ bytes }) => bytes.wireSent),
-    );
-  });
+  it(
+    'comes as often as it was asked for, and changes nothing',
+    { tags: 'soak' },
+    async () => {
+      const settings = {
+        iterations: 9,
+        exchange: { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' },
+      };
+      const looked = await train({ ...settings, inspectEvery: 4 });
+      const left = await train(settings);
+      expect(looked.inspected.map(({ iteration }) => iteration)).toEqual([3, 7]);
+      expect(left.inspected).toEqual([]);
+      expect(looked.weights).toBe(left.weights);
+      expect(looked.iterations.map(({ bytes }) => bytes.wireSent)).toEqual(
+        left.iterations.map(({ bytes }) => bytes.wireSent),
+      );
+    },
+  );
 
   it('tells of each tensor with a method of its own, across a switch', async () => {
     const layers = [{ match: '*.bias', method: 'none' }];

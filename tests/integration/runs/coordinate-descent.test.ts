@@ -148,28 +148,32 @@ describe.each(effort({ quick: [3], soak: [1, 2, 3] }))('%i ranks', (ranks) => {
     },
   );
 
-  it('sends 8 bytes for each of k coordinates to each other rank', async () => {
-    // Ranks say a few words more in every iteration, whatever they exchange.
-    const sent = async (k: number): Promise<readonly number[]> => {
-      const records = await train(ranks, {
-        exchange: { method: 'blockcd', k, collective: 'sparse-allgather' },
-        evaluateEvery: 0,
-        iterations: 10,
-      });
-      const iterations = ofType(records, 'iteration').toSorted(
-        (a, b) => a.iteration - b.iteration || a.rank - b.rank,
+  it(
+    'sends 8 bytes for each of k coordinates to each other rank',
+    { tags: 'soak' },
+    async () => {
+      // Ranks say a few words more in every iteration, whatever they exchange.
+      const sent = async (k: number): Promise<readonly number[]> => {
+        const records = await train(ranks, {
+          exchange: { method: 'blockcd', k, collective: 'sparse-allgather' },
+          evaluateEvery: 0,
+          iterations: 10,
+        });
+        const iterations = ofType(records, 'iteration').toSorted(
+          (a, b) => a.iteration - b.iteration || a.rank - b.rank,
+        );
+        for (const { bytes, nnzLocal } of iterations) {
+          expect(bytes.payload).toBe(8 * k);
+          expect(nnzLocal).toBe(k);
+        }
+        return iterations.map(({ bytes }) => bytes.wireSent! - bytes.framingSent!);
+      };
+      const [few, more] = [await sent(1), await sent(3)];
+      expect(more.map((bytes, i) => bytes - few[i]!)).toEqual(
+        new Array<number>(10 * ranks).fill(8 * 2 * (ranks - 1)),
       );
-      for (const { bytes, nnzLocal } of iterations) {
-        expect(bytes.payload).toBe(8 * k);
-        expect(nnzLocal).toBe(k);
-      }
-      return iterations.map(({ bytes }) => bytes.wireSent! - bytes.framingSent!);
-    };
-    const [few, more] = [await sent(1), await sent(3)];
-    expect(more.map((bytes, i) => bytes - few[i]!)).toEqual(
-      new Array<number>(10 * ranks).fill(8 * 2 * (ranks - 1)),
-    );
-  });
+    },
+  );
 });
 
 describe('the minimum of a strongly convex problem', () => {

@@ -27,10 +27,14 @@ async function run(settings: readonly string[], switches: readonly string[] = []
   };
 }
 
-test('a plan with δ, and a switch of it, change no loss', async () => {
-  const usual = await run([]);
-  const early = await run(['exchange.delta=auto'], ['4:delta=0.1']);
-  expect(usual.losses).toHaveLength(24);
-  expect(early.losses).toEqual(usual.losses);
-  expect(early.switches.map(({ to }) => to.delta)).toEqual([0.1]);
-});
+test(
+  'a plan with δ, and a switch of it, change no loss',
+  { tags: 'soak' },
+  async () => {
+    const usual = await run([]);
+    const early = await run(['exchange.delta=auto'], ['4:delta=0.1']);
+    expect(usual.losses).toHaveLength(24);
+    expect(early.losses).toEqual(usual.losses);
+    expect(early.switches.map(({ to }) => to.delta)).toEqual([0.1]);
+  },
+);

@@ -121,7 +121,7 @@ describe('the command of a run that diverges', () => {
   });
 });
 
-describe('a run that diverges', () => {
+describe('a run that diverges', { tags: 'soak' }, () => {
   let node: SupervisorNode;
   beforeAll(async () => {
     node = await SupervisorNode.start();

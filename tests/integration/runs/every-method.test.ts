@@ -20,11 +20,7 @@ const workloads: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'logistic-regression': { dataset: 'sparse', batchPerRank: 8 },
 };
 
-/** Dense, and with tables and sparse gradients; the other two take longer. */
-const tried = effort({
-  quick: ['fnn3', 'dlrm-small'],
-  soak: Object.keys(workloads),
-});
+const tried = effort({ quick: ['fnn3'], soak: Object.keys(workloads) });
 
 // A GPU's kernels are compiled anew by each rank, for minutes where the CPU plays the GPU.
 const backends = effort({ quick: ['wasm'], soak: ['wasm', 'webgpu'] } as const);

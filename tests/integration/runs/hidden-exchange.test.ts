@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTrainer } from '../../../src/agent/training/create-trainer.ts';
 import type { Trainer } from '../../../src/agent/training/trainer.ts';
+import { effort } from '../../harness/effort.ts';
 import { ofType } from '../../harness/records.ts';
 import { trainerOptions } from '../../unit/training/train-together.ts';
 import { SupervisorNode } from './supervisor-node.ts';
@@ -115,14 +116,19 @@ test(
   },
 );
 
-test.each([
-  [['overlap=true', 'doubleBuffer=true'], 'Set one of them.'],
+const MISFITS = [
   [['overlap=true', 'engine=inline'], 'engine: thread'],
+  [['overlap=true', 'doubleBuffer=true'], 'Set one of them.'],
   [['doubleBuffer=true', 'engine=inline'], 'engine: thread'],
-])('%j is refused', async (settings, next) => {
-  const command = node.home.startQuickstart([...WORKLOAD, ...settings]);
-  const { code, stderr } = await command.finished;
-  expect(code).toBe(2);
-  expect(stderr).toContain('OVERLAP_MISFIT');
-  expect(stderr).toContain(next);
-});
+] as const;
+
+test.each(effort({ quick: MISFITS.slice(0, 1), soak: MISFITS }))(
+  '%j is refused',
+  async (settings, next) => {
+    const command = node.home.startQuickstart([...WORKLOAD, ...settings]);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(2);
+    expect(stderr).toContain('OVERLAP_MISFIT');
+    expect(stderr).toContain(next);
+  },
+);

@@ -51,28 +51,32 @@ it('a fault that nothing catches ends the run that it belongs to', async () => {
 });
 
 describe('a run that the system gives too little', () => {
-  it('too few descriptors: it says so, and the other ends as if alone', async () => {
-    const quick = ['iterations=60', 'world.ranks=1', 'evaluateEvery=0'];
-    await using alone = new GradwireHome();
-    await using home = new GradwireHome();
-    const undisturbed = alone.startQuickstart(quick);
-    const other = home.startQuickstart(quick, { shell: 'ulimit -n 64' });
-    await other.record('iteration');
-    // More than fit, whether or not the other, and its supervisor, have ended by then.
-    const starved = await home.start(
-      ['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=24'],
-      { shell: 'ulimit -n 64' },
-    ).finished;
-    expect(starved.code).toBe(1);
-    expect(starved.stderr).toMatch(
-      /OPEN_FILES_LIMIT: rank \d+ cannot be started: .*ulimit -n/,
-    );
-    succeeded(await other.finished);
-    succeeded(await undisturbed.finished);
-    expect(ofType(other.records, 'done')[0]!.weights).toBe(
-      ofType(undisturbed.records, 'done')[0]!.weights,
-    );
-  });
+  it(
+    'too few descriptors: it says so, and the other ends as if alone',
+    { tags: 'soak' },
+    async () => {
+      const quick = ['iterations=60', 'world.ranks=1', 'evaluateEvery=0'];
+      await using alone = new GradwireHome();
+      await using home = new GradwireHome();
+      const undisturbed = alone.startQuickstart(quick);
+      const other = home.startQuickstart(quick, { shell: 'ulimit -n 64' });
+      await other.record('iteration');
+      // More than fit, whether or not the other, and its supervisor, have ended by then.
+      const starved = await home.start(
+        ['run', 'quickstart', '--set', 'iterations=2', '--set', 'world.ranks=24'],
+        { shell: 'ulimit -n 64' },
+      ).finished;
+      expect(starved.code).toBe(1);
+      expect(starved.stderr).toMatch(
+        /OPEN_FILES_LIMIT: rank \d+ cannot be started: .*ulimit -n/,
+      );
+      succeeded(await other.finished);
+      succeeded(await undisturbed.finished);
+      expect(ofType(other.records, 'done')[0]!.weights).toBe(
+        ofType(undisturbed.records, 'done')[0]!.weights,
+      );
+    },
+  );
 
   /** What the second run lacks; the first has all that it needs by then. */
   const LACKS: readonly {

@@ -227,22 +227,30 @@ describe('what does not go together', () => {
     },
   );
 
-  test('a switch to a method that has momentum within it', async () => {
-    const { code, stderr } = await start([LOCAL, 'iterations=20'], ['5:method=dgc'])
-      .finished;
-    expect(code).toBe(2);
-    expect(stderr).toContain('METHOD_OPTIMIZER_MISFIT');
-    expect(stderr).toContain('parallelism.kind: synchronous');
-  });
+  test(
+    'a switch to a method that has momentum within it',
+    { tags: 'soak' },
+    async () => {
+      const { code, stderr } = await start([LOCAL, 'iterations=20'], ['5:method=dgc'])
+        .finished;
+      expect(code).toBe(2);
+      expect(stderr).toContain('METHOD_OPTIMIZER_MISFIT');
+      expect(stderr).toContain('parallelism.kind: synchronous');
+    },
+  );
 });
 
-test('a loss that is no number ends the run in the iteration that has it', async () => {
-  const command = start([
-    ...['world.ranks=2', 'iterations=40', LOCAL, 'parallelism.every=20'],
-    'optimizer.lr=1e20',
-  ]);
-  const { code, stderr } = await command.finished;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
-  expect(stderr).toMatch(/iteration \d\b/);
-});
+test(
+  'a loss that is no number ends the run in the iteration that has it',
+  { tags: 'soak' },
+  async () => {
+    const command = start([
+      ...['world.ranks=2', 'iterations=40', LOCAL, 'parallelism.every=20'],
+      'optimizer.lr=1e20',
+    ]);
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/LOSS_NOT_FINITE|GRADIENT_NOT_FINITE/);
+    expect(stderr).toMatch(/iteration \d\b/);
+  },
+);

@@ -90,24 +90,28 @@ describe('a home on two hosts', () => {
     expect(stopped.stdout).toMatch(/stopped after \d+ iterations/);
   });
 
-  it('takes a home over from a host once the user has removed its lock', async () => {
-    const lock = path.join(home.directory, 'supervisor.lock');
-    const gone = { token: '0'.repeat(32), host: 'login9', boot: 'b', pid: 1 };
-    writeFileSync(lock, JSON.stringify(gone));
-    const args = [
-      'run',
-      'quickstart',
-      '--set',
-      'iterations=2',
-      '--set',
-      'world.ranks=1',
-    ];
-    const refused = await home.run(args);
-    expect(refused.stderr).toContain('HOME_HELD_ELSEWHERE');
-    expect(refused.stderr).toContain('login9');
-    rmSync(lock);
-    succeeded(await home.run(args));
-  });
+  it(
+    'takes a home over from a host once the user has removed its lock',
+    { tags: 'soak' },
+    async () => {
+      const lock = path.join(home.directory, 'supervisor.lock');
+      const gone = { token: '0'.repeat(32), host: 'login9', boot: 'b', pid: 1 };
+      writeFileSync(lock, JSON.stringify(gone));
+      const args = [
+        'run',
+        'quickstart',
+        '--set',
+        'iterations=2',
+        '--set',
+        'world.ranks=1',
+      ];
+      const refused = await home.run(args);
+      expect(refused.stderr).toContain('HOME_HELD_ELSEWHERE');
+      expect(refused.stderr).toContain('login9');
+      rmSync(lock);
+      succeeded(await home.run(args));
+    },
+  );
 });
 
 describe('a supervisor whose socket is gone', () => {
@@ -199,39 +203,43 @@ it('a base on a machine is made private, and refused if it is not the user’s',
   expect(JSON.parse(stderr)).toMatchObject({ code: 'HOME_UNUSABLE' });
 });
 
-it('a home of any length has one socket, whatever the environment', async () => {
-  await using home = new GradwireHome();
-  const long = path.join(home.directory, 'h'.repeat(120));
-  mkdirSync(long, { mode: 0o700 });
-  const inLong = async (
-    args: readonly string[],
-    environment: Readonly<Record<string, string>>,
-  ): Promise<Finished> => {
-    const env = { ...process.env, ...environment, GRADWIRE_HOME: long };
-    const child = spawn(process.execPath, [builtCommand, ...args], { env });
-    let [stdout, stderr] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const [code, signal] = (await once(child, 'close')) as [
-      number | null,
-      NodeJS.Signals | null,
-    ];
-    return { code, signal, stdout, stderr };
-  };
-  const run = succeeded(await inLong(ENDLESS, { TMPDIR: '/tmp' })).stdout.trim();
-  try {
-    const { stdout } = succeeded(
-      await inLong(['runs', 'stop', run], { TMPDIR: home.directory }),
-    );
-    expect(stdout).toContain('stopped');
-  } finally {
-    await until(
-      () => readdirSync(long),
-      (names) => !names.includes('supervisor.lock'),
-      'the supervisor to end',
-    );
-  }
-});
+it(
+  'a home of any length has one socket, whatever the environment',
+  { tags: 'soak' },
+  async () => {
+    await using home = new GradwireHome();
+    const long = path.join(home.directory, 'h'.repeat(120));
+    mkdirSync(long, { mode: 0o700 });
+    const inLong = async (
+      args: readonly string[],
+      environment: Readonly<Record<string, string>>,
+    ): Promise<Finished> => {
+      const env = { ...process.env, ...environment, GRADWIRE_HOME: long };
+      const child = spawn(process.execPath, [builtCommand, ...args], { env });
+      let [stdout, stderr] = ['', ''];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+      const [code, signal] = (await once(child, 'close')) as [
+        number | null,
+        NodeJS.Signals | null,
+      ];
+      return { code, signal, stdout, stderr };
+    };
+    const run = succeeded(await inLong(ENDLESS, { TMPDIR: '/tmp' })).stdout.trim();
+    try {
+      const { stdout } = succeeded(
+        await inLong(['runs', 'stop', run], { TMPDIR: home.directory }),
+      );
+      expect(stdout).toContain('stopped');
+    } finally {
+      await until(
+        () => readdirSync(long),
+        (names) => !names.includes('supervisor.lock'),
+        'the supervisor to end',
+      );
+    }
+  },
+);
 
 describe('a supervisor whose home was removed', () => {
   it(

@@ -59,53 +59,58 @@ const sentBy = ({ iterations }: Training, rank: number): readonly number[] =>
     .filter((record) => record.rank === rank)
     .map(({ bytes }) => (bytes.wireSent! - bytes.framingSent!) / DENSE);
 
-describe.each([
+const EXCHANGES: readonly [{ method: string; ratio?: number }, string, string][] = [
   [{ method: 'none' }, 'ring', 'none'],
   [{ method: 'topk', ratio: 0.01 }, 'ssar-recursive-doubling', 'kept'],
-])('%j', (exchange, flat, residual) => {
-  const collective = 'parameter-server';
-  let expected: Training;
-  beforeAll(async () => {
-    expected = await train({ ...exchange, collective: flat });
-  });
+];
 
-  it.each(effort({ quick: [2], soak: [1, 2] }))(
-    `with S = %i has the losses of ${flat}`,
-    async (servers) => {
-      const seen = await train({ ...exchange, collective, servers });
-      expectSameLosses(seen, expected);
-      expect(new Set(seen.iterations.map((record) => record.collective))).toEqual(
-        new Set([collective]),
-      );
-      if (exchange.method !== 'none') return;
-      // A server sends what it has of other shards, and each sum of its own twice.
-      const load = { 1: [2, 1, 1], 2: [1.5, 1.5, 1] }[servers]!;
-      for (const [rank, gradients] of load.entries()) {
-        for (const sent of sentBy(seen, rank)) expect(sent).toBeCloseTo(gradients, 2);
-      }
-    },
-  );
+describe.each(effort({ quick: EXCHANGES.slice(0, 1), soak: EXCHANGES }))(
+  '%j',
+  (exchange, flat, residual) => {
+    const collective = 'parameter-server';
+    let expected: Training;
+    beforeAll(async () => {
+      expected = await train({ ...exchange, collective: flat });
+    });
 
-  it(
-    'has them through a switch to servers, to more of them, and back',
-    { tags: 'soak' },
-    async () => {
-      const seen = await train({ ...exchange, collective: flat }, [
-        { at: 8, change: { collective } },
-        { at: 15, change: { servers: RANKS } },
-        { at: 22, change: { collective: flat } },
-      ]);
-      expectSameLosses(seen, expected);
-      expect(
-        seen.switches.map(({ fence, to }) => [fence, to.collective, to.servers]),
-      ).toEqual([
-        [8, collective, 1],
-        [15, collective, RANKS],
-        [22, flat, undefined],
-      ]);
-      for (const record of seen.switches) {
-        expect(record).toMatchObject({ residual, state: 'none' });
-      }
-    },
-  );
-});
+    it.each(effort({ quick: [2], soak: [1, 2] }))(
+      `with S = %i has the losses of ${flat}`,
+      async (servers) => {
+        const seen = await train({ ...exchange, collective, servers });
+        expectSameLosses(seen, expected);
+        expect(new Set(seen.iterations.map((record) => record.collective))).toEqual(
+          new Set([collective]),
+        );
+        if (exchange.method !== 'none') return;
+        // A server sends what it has of other shards, and each sum of its own twice.
+        const load = { 1: [2, 1, 1], 2: [1.5, 1.5, 1] }[servers]!;
+        for (const [rank, gradients] of load.entries()) {
+          for (const sent of sentBy(seen, rank)) expect(sent).toBeCloseTo(gradients, 2);
+        }
+      },
+    );
+
+    it(
+      'has them through a switch to servers, to more of them, and back',
+      { tags: 'soak' },
+      async () => {
+        const seen = await train({ ...exchange, collective: flat }, [
+          { at: 8, change: { collective } },
+          { at: 15, change: { servers: RANKS } },
+          { at: 22, change: { collective: flat } },
+        ]);
+        expectSameLosses(seen, expected);
+        expect(
+          seen.switches.map(({ fence, to }) => [fence, to.collective, to.servers]),
+        ).toEqual([
+          [8, collective, 1],
+          [15, collective, RANKS],
+          [22, flat, undefined],
+        ]);
+        for (const record of seen.switches) {
+          expect(record).toMatchObject({ residual, state: 'none' });
+        }
+      },
+    );
+  },
+);

@@ -235,8 +235,9 @@ test('a plan of stages is not foretold as that of a whole model', async () => {
 const LINKS = 'network={bandwidth: 10 Gbit/s, latency: 5 ms}';
 
 describe('a stage that is lost', () => {
-  test.each(effort({ quick: [1], soak: [0, 1, 2] }))(
+  test.each([0, 1, 2])(
     'ends the run, with the name of rank %i',
+    { tags: 'soak' },
     async (rank) => {
       const command = start([
         ...['world.ranks=3', split('layer1', 'layer2'), 'iterations=100000', LINKS],

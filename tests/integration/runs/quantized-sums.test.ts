@@ -7,7 +7,7 @@ import { GradwireHome } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
-const RANKS = 4;
+const RANKS = 3;
 /** Parameters of the model. */
 const N = 199_210;
 
@@ -73,7 +73,7 @@ test('trains, is shown, and switches to levels and back', async () => {
         .map(({ loss }) => loss!),
     );
   expect(lossIn(55, 60)).toBeLessThan(lossIn(0, 5) / 2);
-  // A byte for each element and one for each 32, to three others in both phases.
+  // A byte for each element and one for each 32, to all others in both phases.
   const usual = 2 * (RANKS - 1) * (N / RANKS) * (1 + 1 / 32);
   for (const { bytes, iteration } of iterations) {
     if (iteration >= 20 && iteration < 40) continue;

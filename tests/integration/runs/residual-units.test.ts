@@ -102,16 +102,20 @@ test('are Algorithm 1 while the rate falls in steps', { tags: 'soak' }, async ()
   expect(Math.max(...apart)).toBeGreaterThan(1e-3);
 });
 
-test('have the same bits as usual while the rate stays, also with momentum', async () => {
-  for (const momentum of effort({ quick: [0.9], soak: [0, 0.9] })) {
-    const settings = [`optimizer.momentum=${momentum}`];
-    const [gradients, updates] = await Promise.all([
-      run(settings),
-      run([...settings, UPDATE]),
-    ]);
-    expect(updates.done.weights).toBe(gradients.done.weights);
-  }
-});
+test(
+  'have the same bits as usual while the rate stays, also with momentum',
+  { tags: 'soak' },
+  async () => {
+    for (const momentum of effort({ quick: [0.9], soak: [0, 0.9] })) {
+      const settings = [`optimizer.momentum=${momentum}`];
+      const [gradients, updates] = await Promise.all([
+        run(settings),
+        run([...settings, UPDATE]),
+      ]);
+      expect(updates.done.weights).toBe(gradients.done.weights);
+    }
+  },
+);
 
 test('say so in the record of a switch, and keep what is kept', async () => {
   const { switches } = await run(STEPS, [

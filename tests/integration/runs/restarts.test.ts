@@ -114,12 +114,26 @@ const killRank = (command: RunningCommand, rank: number): void => {
   process.kill(processes.find((one) => one.rank === rank)!.pid, 'SIGKILL');
 };
 
+const wholes = new Map<string, Promise<RunningCommand>>();
+/** The run that loses nothing. */
+const wholeOf = (args: readonly string[]): Promise<RunningCommand> => {
+  const key = args.join(' ');
+  const whole =
+    wholes.get(key) ??
+    (async () => {
+      const command = home.start(args);
+      expect((await command.finished).stderr).toBe('');
+      return command;
+    })();
+  wholes.set(key, whole);
+  return whole;
+};
+
 /** The same run, whole and with rank 1 killed on its way: both end with the same bits. */
 async function wholeAndCut(
   args: readonly string[],
 ): Promise<Readonly<Record<'whole' | 'cut', RunningCommand>>> {
-  const whole = home.start(args);
-  expect((await whole.finished).stderr).toBe('');
+  const whole = await wholeOf(args);
   const cut = home.start(args);
   await reach(cut, 40);
   killRank(cut, 1);
@@ -129,11 +143,20 @@ async function wholeAndCut(
   return { whole, cut };
 }
 
-const PLANS: readonly {
+interface Plan {
   readonly name: string;
   readonly settings: readonly string[];
   readonly switches?: readonly string[];
-}[] = [
+}
+
+const argsOf = ({ settings, switches = [] }: Plan): readonly string[] => [
+  ...['run', 'quickstart', '--json', ...switches],
+  ...[
+    ...[...RESTARTS, ...settings, `iterations=${LENGTH}`, 'checkpointEvery=15'],
+  ].flatMap((setting) => ['--set', setting]),
+];
+
+const PLANS: readonly Plan[] = [
   {
     name: 'momentum, top-k, a switch to dgc before the cut and one to none after it',
     settings: ['exchange.method=topk', 'exchange.ratio=0.01', 'evaluateEvery=20'],
@@ -229,18 +252,9 @@ describe('a rank that is killed', () => {
 
   it.each(PLANS.slice(0, effort({ quick: 1, soak: PLANS.length })))(
     'costs nothing but time: $name',
-    async ({ settings, switches = [] }) => {
-      const common = [
-        ...RESTARTS,
-        ...settings,
-        `iterations=${LENGTH}`,
-        'checkpointEvery=15',
-      ];
-      const args = [
-        ...['run', 'quickstart', '--json', ...switches],
-        ...common.flatMap((setting) => ['--set', setting]),
-      ];
-      const { cut } = await wholeAndCut(args);
+    async (plan) => {
+      const { switches = [] } = plan;
+      const { cut } = await wholeAndCut(argsOf(plan));
       expect(ofType(cut.records, 'interrupted')).toMatchObject([
         { error: { code: 'WORKER_DIED', rank: 1 } },
       ]);
@@ -308,8 +322,9 @@ describe('a supervisor that ends', () => {
   it.each(ends.slice(0, effort({ quick: 1, soak: 2 })))(
     'by $by: the one after it has the ranks go on',
     async ({ by, code }) => {
-      const whole = await uncut();
-      const cut = start(`iterations=${LENGTH}`, 'checkpointEvery=15');
+      const args = argsOf(PLANS[0]!);
+      const whole = await wholeOf(args);
+      const cut = home.start(args);
       await reach(cut, 20);
       process.kill(home.supervisors()[0]!.pid, by);
       succeeded(await cut.finished);

@@ -62,33 +62,37 @@ describe('a run that is encrypted', () => {
   );
 });
 
-test('gradwire allreduce --encrypt gives the same bits, in more bytes, and says so', async () => {
-  await using home = new GradwireHome();
-  const folder = path.join(home.directory, 'vectors');
-  mkdirSync(folder);
-  for (const rank of [0, 1]) {
-    writeFileSync(path.join(folder, `in${rank}.f32`), floats(rank, 100_003));
-  }
-  const reduce = async (...more: string[]): Promise<Record<string, unknown>> => {
-    const { stdout, stderr } = await home.run([
-      ...['allreduce', '--ranks', '2', '--algorithm', 'ring', '--json', ...more],
-      ...['--in', path.join(folder, 'in{rank}.f32')],
-      ...['--out', path.join(folder, `out${more.length}-{rank}.f32`)],
-    ]);
-    expect(stderr).toBe('');
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
-  const plain = await reduce();
-  const encrypted = await reduce('--encrypt');
-  expect([plain.encrypted, encrypted.encrypted]).toEqual([false, true]);
-  const bytes = (name: string): Buffer => readFileSync(path.join(folder, name));
-  expect(bytes('out1-0.f32').equals(bytes('out0-0.f32'))).toBe(true);
-  const [sent] = plain.wireSent as number[];
-  const [more] = encrypted.wireSent as number[];
-  // A tag for each header and for each 64 KB at most.
-  expect(more! - sent!).toBeGreaterThan(0);
-  expect(more! / sent!).toBeLessThan(1.001);
-});
+test(
+  'gradwire allreduce --encrypt gives the same bits, in more bytes, and says so',
+  { tags: 'soak' },
+  async () => {
+    await using home = new GradwireHome();
+    const folder = path.join(home.directory, 'vectors');
+    mkdirSync(folder);
+    for (const rank of [0, 1]) {
+      writeFileSync(path.join(folder, `in${rank}.f32`), floats(rank, 100_003));
+    }
+    const reduce = async (...more: string[]): Promise<Record<string, unknown>> => {
+      const { stdout, stderr } = await home.run([
+        ...['allreduce', '--ranks', '2', '--algorithm', 'ring', '--json', ...more],
+        ...['--in', path.join(folder, 'in{rank}.f32')],
+        ...['--out', path.join(folder, `out${more.length}-{rank}.f32`)],
+      ]);
+      expect(stderr).toBe('');
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    const plain = await reduce();
+    const encrypted = await reduce('--encrypt');
+    expect([plain.encrypted, encrypted.encrypted]).toEqual([false, true]);
+    const bytes = (name: string): Buffer => readFileSync(path.join(folder, name));
+    expect(bytes('out1-0.f32').equals(bytes('out0-0.f32'))).toBe(true);
+    const [sent] = plain.wireSent as number[];
+    const [more] = encrypted.wireSent as number[];
+    // A tag for each header and for each 64 KB at most.
+    expect(more! - sent!).toBeGreaterThan(0);
+    expect(more! / sent!).toBeLessThan(1.001);
+  },
+);
 
 // By a thread of its own, or in the one that computes: that one cannot say it lives.
 test.each(effort({ quick: ['inline'], soak: ['inline', 'thread'] }))(

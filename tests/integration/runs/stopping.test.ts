@@ -37,12 +37,16 @@ test(
   },
 );
 
-test('a stop waits longer than that for ranks that go on reporting', async () => {
-  expect(await stopRun('records-on', 1)).toMatchObject({
-    type: 'done',
-    reason: 'stopped',
-  });
-});
+test(
+  'a stop waits longer than that for ranks that go on reporting',
+  { tags: 'soak' },
+  async () => {
+    expect(await stopRun('records-on', 1)).toMatchObject({
+      type: 'done',
+      reason: 'stopped',
+    });
+  },
+);
 
 test('ranks that say nothing for longer are given up', async () => {
   expect(await stopRun('never', 0.5)).toMatchObject({

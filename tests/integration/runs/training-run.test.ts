@@ -220,7 +220,7 @@ describe('replicas that drift', () => {
     },
   );
 
-  it('are measured once where they are the same', async () => {
+  it('are measured once where they are the same', { tags: 'soak' }, async () => {
     const { done, evaluations } = await train({
       ...drifting,
       exchange: { method: 'none' },
@@ -422,7 +422,7 @@ describe('momentum within the compression', () => {
   });
 });
 
-describe('random switches', () => {
+describe('random switches', { tags: 'soak' }, () => {
   const CHANGES = effort({ quick: 30, soak: 200 });
   it(`keep the replicas of four ranks bit-identical, ${CHANGES} of them`, async () => {
     // A fixed linear congruential sequence: the same switches in every run of the test.
