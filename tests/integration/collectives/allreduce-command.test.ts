@@ -163,11 +163,13 @@ test('the same bits on all ranks and in two runs', { tags: 'soak' }, async () =>
   }
 });
 
-test.each([
-  ['min', [-2, 3, 0, 0, 4], ['ring']],
+const operations: readonly [string, number[], string[]][] = [
   ['max', [1, 3, 0, 0, 5], ['sparse-allgather', 'auto']],
+  ['min', [-2, 3, 0, 0, 4], ['ring']],
   ['prod', [-2, 3, 0, 0, 20], ['dsar-split-allgather']],
-])(
+];
+
+test.each(effort({ quick: operations.slice(0, 1), soak: operations }))(
   '%s: zeros are absent, not values, for dense and sparse alike',
   async (op, expected, quick) => {
     put([Float32Array.of(1, 0, 0, -0, 4), Float32Array.of(-2, 3, 0, 0, 5)]);
@@ -286,26 +288,32 @@ test('--quantize sends few bits, the same result to all, by seed', async () => {
   expect(chosen).toBe('dsar-split-allgather');
 });
 
-test('--quantize format=e4m3 sends a byte and a scale for 32, the same result to all', async () => {
-  const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 12_000));
-  put(vectors);
-  const quantize = ['--quantize', 'format=e4m3'];
-  const report = await reduce(3, ...quantize);
-  expect(report).toMatchObject({
-    algorithm: 'scatter-reduce-allgather',
-    quantize: { format: 'e4m3' },
-  });
-  const bytes = 3 * 4 * (4000 + 128);
-  expect(total(report.wireSent) / bytes).toBeGreaterThan(1);
-  expect(total(report.wireSent) / bytes).toBeLessThan(1.02);
-  const first = result(0);
-  for (const rank of [1, 2]) expect(sameBits(result(rank), first)).toBe(true);
-  // Two contributions of at most 100 are off by less than 8, their sum of 300 by less than 32.
-  const sum = sumOf(vectors);
-  expect(first.every((value, index) => Math.abs(value - sum[index]!) < 48)).toBe(true);
-  await reduce(3, ...quantize, '--seed', '2');
-  expect(sameBits(result(0), first)).toBe(false);
-});
+test(
+  '--quantize format=e4m3 sends a byte and a scale for 32, the same result to all',
+  { tags: 'soak' },
+  async () => {
+    const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 12_000));
+    put(vectors);
+    const quantize = ['--quantize', 'format=e4m3'];
+    const report = await reduce(3, ...quantize);
+    expect(report).toMatchObject({
+      algorithm: 'scatter-reduce-allgather',
+      quantize: { format: 'e4m3' },
+    });
+    const bytes = 3 * 4 * (4000 + 128);
+    expect(total(report.wireSent) / bytes).toBeGreaterThan(1);
+    expect(total(report.wireSent) / bytes).toBeLessThan(1.02);
+    const first = result(0);
+    for (const rank of [1, 2]) expect(sameBits(result(rank), first)).toBe(true);
+    // Two contributions of at most 100 are off by less than 8, their sum of 300 by less than 32.
+    const sum = sumOf(vectors);
+    expect(first.every((value, index) => Math.abs(value - sum[index]!) < 48)).toBe(
+      true,
+    );
+    await reduce(3, ...quantize, '--seed', '2');
+    expect(sameBits(result(0), first)).toBe(false);
+  },
+);
 
 test('--delta turns streams dense earlier, with the same sums', async () => {
   const vectors = Array.from({ length: 3 }, (_, rank) => integers(rank, 3000, 0.1));

@@ -7,9 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
+import { effort } from '../../harness/effort.ts';
 import { floats, runCollective } from './run-collective.ts';
 import { closesSockets } from './open-sockets.ts';
-import { CARRIERS, HOST, makeWorld } from './world.ts';
+import { CARRIERS, FEW_CARRIERS, HOST, makeWorld } from './world.ts';
 
 const header = { stream: 1, sequence: 0, epoch: 0, operation: 1, dtype: 1 };
 const network = { bandwidth: 1e9, latency: 0.1 };
@@ -20,7 +21,7 @@ const atLeast = (bytes: number, { bandwidth, latency } = slow): number =>
 
 closesSockets();
 
-describe.each(CARRIERS)('%s:', (_, carrier) => {
+describe.each(effort({ quick: FEW_CARRIERS, soak: CARRIERS }))('%s:', (_, carrier) => {
   test.each([
     ['ring', 2],
     ['rabenseifner', 4],

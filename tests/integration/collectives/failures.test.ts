@@ -10,6 +10,7 @@ import { connectMesh } from '../../../src/agent/transport/mesh.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import type { MessageHeader } from '../../../src/agent/transport/transport.ts';
 import { RankWorld } from '../../../src/agent/world/rank-world.ts';
+import { effort } from '../../harness/effort.ts';
 import {
   reduceForever,
   SECRET,
@@ -19,7 +20,15 @@ import {
 } from './endless-reducer.ts';
 import { isFilledWith } from './run-collective.ts';
 import { closesSockets } from './open-sockets.ts';
-import { HOST, makeWorld, memoryOf, meshOf, CARRIERS, type World } from './world.ts';
+import {
+  HOST,
+  makeWorld,
+  memoryOf,
+  meshOf,
+  CARRIERS,
+  FEW_CARRIERS,
+  type World,
+} from './world.ts';
 
 const header: MessageHeader = {
   stream: 1,
@@ -41,7 +50,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('it did not fail');
 }
 
-describe.each(CARRIERS)('%s:', (_, carrier) => {
+describe.each(effort({ quick: FEW_CARRIERS, soak: CARRIERS }))('%s:', (_, carrier) => {
   const { transport, encrypt } = carrier;
 
   describe('a message that is not the one expected', () => {

@@ -20,7 +20,7 @@ import { effort, seed } from '../../harness/effort.ts';
 import { liveMemory } from '../../harness/live-memory.ts';
 import { generator } from './run-collective.ts';
 import { closesSockets } from './open-sockets.ts';
-import { CARRIERS, HOST, meshOf, type WorldOptions } from './world.ts';
+import { CARRIERS, FEW_CARRIERS, HOST, meshOf, type WorldOptions } from './world.ts';
 
 const header = { stream: 1, sequence: 3, epoch: 0, operation: 1, dtype: 1 };
 
@@ -93,9 +93,10 @@ async function meet(good: number, carrier: WorldOptions): Promise<Meeting> {
   };
 }
 
+const carriers = effort({ quick: FEW_CARRIERS, soak: CARRIERS });
 const FRAMES = effort({ quick: 1000, soak: 100_000 });
 
-test.each(CARRIERS)(
+test.each(carriers)(
   '%s: random frames from an authenticated peer',
   async (_, carrier) => {
     const random = generator(seed);
@@ -147,7 +148,7 @@ test.each(CARRIERS)(
   },
 );
 
-test.each(CARRIERS)(
+test.each(carriers)(
   '%s: messages that nobody asked for: the others go on, and none is lost',
   async (_, carrier) => {
     const { transports, sockets, sealed } = await meet(2, carrier);
@@ -178,7 +179,7 @@ test.each(CARRIERS)(
   },
 );
 
-test.each(CARRIERS)(
+test.each(carriers)(
   '%s: messages without bytes, without end, are as many as memory allows, not more',
   async (_, carrier) => {
     const limits = { pauseBytes: 2 ** 18, failBytes: 2 ** 20 };

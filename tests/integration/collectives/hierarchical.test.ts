@@ -8,6 +8,7 @@ import { hierarchicalBytesSent } from '../../../src/agent/collectives/hierarchic
 import { findCollective } from '../../../src/agent/collectives/registry.ts';
 import type { ReduceOperation } from '../../../src/agent/kernels/reduction.ts';
 import type { Transport } from '../../../src/agent/transport/transport.ts';
+import { effort } from '../../harness/effort.ts';
 import { delayed } from './delayed-transport.ts';
 import {
   hierarchicalSent,
@@ -40,7 +41,7 @@ const DENSITIES = { dense: [1], sparse: [0, 0.02, 0.3, 1] } as const;
 describe.each(CASES)('$id', ({ id, kind, sent }) => {
   const collective = findCollective(id);
 
-  test.each([2, 3, 4, 5, 6, 7, 8, 9])(
+  test.each(effort({ quick: [2, 3, 5, 8], soak: [2, 3, 4, 5, 6, 7, 8, 9] }))(
     'P = %d: sums, and bytes, on nodes drawn at random',
     async (ranks) => {
       const world = await sharedWorld(ranks);

@@ -7,6 +7,7 @@ import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
 import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
 import { ownAddresses } from '../../../src/agent/transport/own-addresses.ts';
 import type { RankAddress } from '../../../src/shared/protocol/supervisor.ts';
+import { effort } from '../../harness/effort.ts';
 import { ipv6Missing } from '../../harness/namespaces.ts';
 import { closesSockets } from './open-sockets.ts';
 import { meshOf, TRANSPORT_KINDS, type TransportKind } from './world.ts';
@@ -66,7 +67,7 @@ describe.skipIf(missing !== undefined)(`at IPv6 addresses${because}`, () => {
     expect(await meet(seats, addresses, kind)).toBe(LOOPBACK);
   });
 
-  test.each(TRANSPORT_KINDS)(
+  test.each(effort({ quick: ['tcp'] as const, soak: TRANSPORT_KINDS }))(
     'one whose address is another machine’s is found by either family, over %s',
     async (kind) => {
       for (const host of ['127.0.0.1', LOOPBACK]) {

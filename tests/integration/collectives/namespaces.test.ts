@@ -3,6 +3,7 @@
  * Linux, root and iproute2; skipped elsewhere, with the reason in its name.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import { RankNamespaces, namespacesMissing } from '../../harness/namespaces.ts';
 import { collectiveCases } from './collective-cases.ts';
 import { LivelyWorld, type LivelyOptions } from './lively-world.ts';
@@ -26,25 +27,29 @@ describe.skipIf(missing !== undefined)(`in namespaces of their own${because}`, (
     namespaces[Symbol.dispose]();
   });
 
-  test.each<[string, LivelyOptions]>([
+  const carriers: readonly [string, LivelyOptions][] = [
     ['tcp', { transport: 'tcp' }],
-    ['native', { transport: 'native' }],
     ['native, encrypted', { transport: 'native', encrypt: true }],
-  ])('%s: every collective gives four ranks the sum', async (_, options) => {
-    await world.join(options);
-    const length = 5003;
-    for (const [collective, { kind }] of Object.entries(collectiveCases)) {
-      const inputs = Array.from({ length: RANKS }, (__, rank) =>
-        integers(rank, length, kind === 'sparse' ? 0.05 : 1),
-      );
-      const sum = [...sumOf(inputs)];
-      const reports = await world.all(() => ({ do: 'reduce', collective, length }));
-      for (const report of reports) expect(report).toEqual({ did: 'reduce', sum });
-    }
-    await world.leave();
-  });
+    ['native', { transport: 'native' }],
+  ];
+  test.each(effort({ quick: carriers.slice(0, 2), soak: carriers }))(
+    '%s: every collective gives four ranks the sum',
+    async (_, options) => {
+      await world.join(options);
+      const length = 5003;
+      for (const [collective, { kind }] of Object.entries(collectiveCases)) {
+        const inputs = Array.from({ length: RANKS }, (__, rank) =>
+          integers(rank, length, kind === 'sparse' ? 0.05 : 1),
+        );
+        const sum = [...sumOf(inputs)];
+        const reports = await world.all(() => ({ do: 'reduce', collective, length }));
+        for (const report of reports) expect(report).toEqual({ did: 'reduce', sum });
+      }
+      await world.leave();
+    },
+  );
 
-  test.each(['tcp', 'native'] as const)(
+  test.each(effort({ quick: ['native'], soak: ['tcp', 'native'] } as const))(
     '%s: a link that is cut is named by the limit on silence, by the rank behind it too',
     async (transport) => {
       await world.join({ transport });

@@ -11,6 +11,7 @@ import type {
 import { partRange } from '../../../src/agent/collectives/partition.ts';
 import { reduceScatter } from '../../../src/agent/collectives/reduce-scatter.ts';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
+import { effort } from '../../harness/effort.ts';
 import {
   floats,
   generator,
@@ -71,7 +72,7 @@ describe.each(ids)('%s', (id) => {
   const collective = collectives.get(id)!;
   const kind = KINDS[id];
 
-  test.each([1, 2, 3, 4, 5, 7, 8, 9])(
+  test.each(effort({ quick: [1, 3, 4, 7], soak: [1, 2, 3, 4, 5, 7, 8, 9] }))(
     'P = %d: one result on all ranks, near the sum, for the bytes of the formula',
     async (ranks) => {
       for (const backend of ranks === 3 ? BACKENDS : (['wasm'] as const)) {

@@ -100,24 +100,31 @@ test(`${CALLS} strangers at the ports of an allreduce change nothing`, async () 
   ]);
 });
 
-test(`${CALLS} strangers at the ports of a measured link change nothing`, async () => {
-  await using world = new RankWorld<probe.ToRank, probe.FromRank>({
-    size: 2,
-    reports: probe.fromRankSchema,
-    commandOf: () => ({ entry: entryOf('probe') }),
-  });
-  const listening = await world.all('listening', (rank) => ({ type: 'listen', rank }));
-  const addresses = listening.map(({ address }) => address);
-  await strangersCall(addresses);
-  const [first] = await world.all('timed', () => ({
-    type: 'time',
-    addresses,
-    run: 'l',
-    secret: SECRET,
-    encrypt: true,
-  }));
-  expect(first!.timing!.there).toBeGreaterThan(0);
-});
+test(
+  `${CALLS} strangers at the ports of a measured link change nothing`,
+  { tags: 'soak' },
+  async () => {
+    await using world = new RankWorld<probe.ToRank, probe.FromRank>({
+      size: 2,
+      reports: probe.fromRankSchema,
+      commandOf: () => ({ entry: entryOf('probe') }),
+    });
+    const listening = await world.all('listening', (rank) => ({
+      type: 'listen',
+      rank,
+    }));
+    const addresses = listening.map(({ address }) => address);
+    await strangersCall(addresses);
+    const [first] = await world.all('timed', () => ({
+      type: 'time',
+      addresses,
+      run: 'l',
+      secret: SECRET,
+      encrypt: true,
+    }));
+    expect(first!.timing!.there).toBeGreaterThan(0);
+  },
+);
 
 describe('a rank that is told', () => {
   const told = async (room: string, order: unknown): Promise<unknown> => {
@@ -134,14 +141,14 @@ describe('a rank that is told', () => {
       .catch((error: unknown) => error);
   };
 
-  test.each<[string, string, unknown, RegExp]>([
-    ['allreduce', 'nothing', null, /^order: expected a section with keys, not null$/],
+  const orders: readonly [string, string, unknown, RegExp][] = [
     [
       'allreduce',
       'a file that is none',
       { type: 'load', rank: 0, file: 7, values: 'f32' },
       /^order: file: expected a text, not 7$/,
     ],
+    ['allreduce', 'nothing', null, /^order: expected a section with keys, not null$/],
     ['probe', 'to jump', { type: 'jump' }, /^order: type: /],
     [
       'probe',
@@ -149,10 +156,14 @@ describe('a rank that is told', () => {
       { type: 'listen', rank: -1 },
       /^order: rank: it must be at least 0, not -1$/,
     ],
-  ])('%s: %s says so and ends', async (room, _, order, message) => {
-    expect(await told(room, order)).toMatchObject({
-      code: 'ORDER_INVALID',
-      message: expect.stringMatching(message) as string,
-    });
-  });
+  ];
+  test.each(effort({ quick: orders.slice(0, 1), soak: orders }))(
+    '%s: %s says so and ends',
+    async (room, _, order, message) => {
+      expect(await told(room, order)).toMatchObject({
+        code: 'ORDER_INVALID',
+        message: expect.stringMatching(message) as string,
+      });
+    },
+  );
 });

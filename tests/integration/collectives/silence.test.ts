@@ -15,6 +15,7 @@ import {
 import { connectMesh, type MeshOptions } from '../../../src/agent/transport/mesh.ts';
 import { MeshSeat } from '../../../src/agent/transport/mesh-seat.ts';
 import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
+import { effort } from '../../harness/effort.ts';
 import { here, LivelyWorld } from './lively-world.ts';
 import { openSockets } from './open-sockets.ts';
 import { HOST, TRANSPORT_KINDS } from './world.ts';
@@ -32,6 +33,8 @@ const SILENCE_MS = 3000;
 /** Surely beyond it. */
 const BEYOND_MS = 1.5 * SILENCE_MS;
 
+const transports = effort({ quick: ['native'] as const, soak: TRANSPORT_KINDS });
+
 describe('of three ranks', () => {
   let world: LivelyWorld;
   let isWhole = false;
@@ -41,7 +44,7 @@ describe('of three ranks', () => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test.each(TRANSPORT_KINDS)(
+  test.each(transports)(
     '%s: a process that is stopped is named by all others, by its silence',
     async (transport) => {
       await world.join({ transport });
@@ -60,7 +63,7 @@ describe('of three ranks', () => {
     },
   );
 
-  test.each(TRANSPORT_KINDS)(
+  test.each(transports)(
     '%s: a process that is killed is named at once, as before',
     async (transport) => {
       const [, victim] = world.ranks;
@@ -118,16 +121,24 @@ describe('of two ranks', () => {
     expect(sums[1]).toEqual(sums[0]);
   });
 
-  test('both stood still, as on a laptop that slept: they go on', async () => {
-    await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });
-    const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
-    for (const child of world.ranks) child.kill('SIGSTOP');
-    // Nothing happens meanwhile that could be waited for: that is what is tested.
-    await sleep(BEYOND_MS);
-    for (const child of world.ranks) child.kill('SIGCONT');
-    const own = await world.order(1, { do: 'reduce', collective: 'ring', length: 10 });
-    expect(await waiting).toEqual(own);
-  });
+  test(
+    'both stood still, as on a laptop that slept: they go on',
+    { tags: 'soak' },
+    async () => {
+      await world.join({ transport: 'tcp', silenceMs: SILENCE_MS });
+      const waiting = world.order(0, { do: 'reduce', collective: 'ring', length: 10 });
+      for (const child of world.ranks) child.kill('SIGSTOP');
+      // Nothing happens meanwhile that could be waited for: that is what is tested.
+      await sleep(BEYOND_MS);
+      for (const child of world.ranks) child.kill('SIGCONT');
+      const own = await world.order(1, {
+        do: 'reduce',
+        collective: 'ring',
+        length: 10,
+      });
+      expect(await waiting).toEqual(own);
+    },
+  );
 });
 
 describe('a seat whose mesh does not come about leaves nothing open', () => {

@@ -52,7 +52,7 @@ describe.each(sparseIds)('%s', (id) => {
   const collective = collectiveOf(id);
   const dynamic = id === 'dsar-split-allgather';
 
-  test.each([2, 3, 4, 7])(
+  test.each(effort({ quick: [4, 7], soak: [2, 3, 4, 7] }))(
     'P = %d: keeps entries that cancel, and values however small',
     async (ranks) => {
       const world = await sharedWorld(ranks);
@@ -162,7 +162,7 @@ describe.each(Object.keys(collectiveCases))('%s', (id) => {
   test.each(REDUCE_OPERATIONS)(
     'reduces by %s, where absent entries are neutral',
     async (operation) => {
-      for (const ranks of [1, 2, 3, 5, 8]) {
+      for (const ranks of effort({ quick: [1, 3, 8], soak: [1, 2, 3, 5, 8] })) {
         // The other backend where operations meet, a fold and a doubling: at three ranks.
         const both = effort({ quick: ranks === 3, soak: true });
         for (const backend of both ? BACKENDS : (['wasm'] as const)) {

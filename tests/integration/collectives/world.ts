@@ -46,6 +46,11 @@ export const CARRIERS: readonly (readonly [
   [`${transport}, encrypted`, { transport, encrypt: true }],
 ]);
 
+/** Either transport, and messages in the clear as well as encrypted. */
+export const FEW_CARRIERS = CARRIERS.filter(
+  ([, { encrypt, transport }]) => (transport === 'native') === (encrypt === true),
+);
+
 interface Memory {
   readonly arena: Arena;
   readonly reference: Kernels;
