@@ -9,11 +9,16 @@ import {
   compareRuns,
   type Comparison,
 } from '../../../src/shared/comparison/comparison.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { recordTrainedRun } from '../../harness/trained-run.ts';
 
 const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+const commands = new CommandHost(home);
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
 
 const IDS = ['dense1', 'dense2', 'dense3', 'topk1', 'topk2', 'topk3'];
 const COMPARED = ['compare', ...IDS, '--target', '80%'];
@@ -52,7 +57,7 @@ test('prints the verdict and the tables, and the same numbers as JSON', async ()
 test('takes a quantity, a target, a cost and a baseline, and writes CSV', async () => {
   const file = path.join(home.directory, 'curves.csv');
   const { stdout } = succeeded(
-    await home.run([
+    await commands.run([
       ...['compare', ...IDS, '--of', 'training-loss', '--target', '50%'],
       ...['--by', 'bytes', '--baseline', 'topk1', '--csv', 'curves', '--out', file],
     ]),
@@ -64,14 +69,14 @@ test('takes a quantity, a target, a cost and a baseline, and writes CSV', async 
   );
   expect(rows).toHaveLength(IDS.length * 50);
   const results = succeeded(
-    await home.run([...COMPARED, '--baseline', 'topk1', '--csv', 'results']),
+    await commands.run([...COMPARED, '--baseline', 'topk1', '--csv', 'results']),
   ).stdout;
   expect(results).toMatch(/^none,dense1,.*,metric,0\.8,reached,40,2,36\d\.?\d*,/m);
 });
 
 test('refuses what it cannot compare, each with one clear error', async () => {
   const refused = async (...args: string[]): Promise<string> => {
-    const { code, stderr, stdout } = await home.run(['compare', ...args]);
+    const { code, stderr, stdout } = await commands.run(['compare', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     return stderr;
   };

@@ -5,10 +5,15 @@ import { afterAll, expect, test } from 'vitest';
 import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+const commands = new CommandHost(home);
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
 
 const BANDWIDTH = 50e6;
 /** ms that a link takes for so many bytes at least. */
@@ -16,7 +21,7 @@ const atLeast = (bytes: number): number => (8000 * bytes) / BANDWIDTH;
 
 test('a run over an emulated network says so, takes its time, and learns the same', async () => {
   const run = async (...network: string[]) => {
-    const { code, stdout, stderr } = await home.run([
+    const { code, stdout, stderr } = await commands.run([
       ...['run', 'quickstart', '--json', '--set', 'world.ranks=2'],
       ...['--set', 'iterations=4', '--set', 'evaluateEvery=0'],
       ...network.flatMap((setting) => ['--set', setting]),
@@ -57,30 +62,36 @@ test('a run over an emulated network says so, takes its time, and learns the sam
     records.find((record) => record.type === 'done')?.weights;
   expect(weights(emulated)).toBe(weights(plain));
 
-  const listed = (await home.run(['runs', 'list', '--json'])).stdout.trim().split('\n');
+  const listed = (await commands.run(['runs', 'list', '--json'])).stdout
+    .trim()
+    .split('\n');
   const [newest, oldest] = listed.map((line) => JSON.parse(line) as RunSummary);
   expect(newest?.emulated).toBe('emulated 50 Mbit/s, 200 µs');
   expect(oldest).not.toHaveProperty('emulated');
-  expect((await home.run(['runs', 'list'])).stdout).toContain('emulated 50 Mbit/s');
+  expect((await commands.run(['runs', 'list'])).stdout).toContain('emulated 50 Mbit/s');
 
-  const shown = await home.run(['runs', 'show', 'last']);
+  const shown = await commands.run(['runs', 'show', 'last']);
   expect(shown.stdout).toContain('network emulated 50 Mbit/s, 200 µs');
-  const json = await home.run(['runs', 'show', 'last', '--json']);
+  const json = await commands.run(['runs', 'show', 'last', '--json']);
   const detail = JSON.parse(json.stdout) as RunDetail;
   expect(detail.spec.network).toEqual({ bandwidth: '50 Mbit/s', latency: '200 µs' });
 });
 
-test('auto uses the emulated network, not the measured one', async () => {
-  const { code, stdout } = await home.run([
-    ...['run', 'quickstart', '--json', '--set', 'world.ranks=2'],
-    ...['--set', 'iterations=2', '--set', 'network.bandwidth=1 Gbit/s'],
-  ]);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/COLLECTIVE_CHOSEN.*the emulated network/);
-});
+test(
+  'auto uses the emulated network, not the measured one',
+  { tags: 'soak' },
+  async () => {
+    const { code, stdout } = await commands.run([
+      ...['run', 'quickstart', '--json', '--set', 'world.ranks=2'],
+      ...['--set', 'iterations=2', '--set', 'network.bandwidth=1 Gbit/s'],
+    ]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/COLLECTIVE_CHOSEN.*the emulated network/);
+  },
+);
 
 test('a plan is predicted for the emulated network', async () => {
-  const { code, stdout } = await home.run([
+  const { code, stdout } = await commands.run([
     ...['plan', 'quickstart', '--compute', '1', '--ranks', '4', '--json'],
     ...['--set', 'network.bandwidth=100 Mbit/s', '--set', 'network.latency=1 ms'],
   ]);
@@ -105,7 +116,7 @@ test('allreduce takes what its bytes take on such a link, and gives the same bit
     writeFileSync(file('in', rank), vector);
   }
   const reduce = async (name: string, ...more: string[]) => {
-    const { code, stdout, stderr } = await home.run([
+    const { code, stdout, stderr } = await commands.run([
       ...['allreduce', '--ranks', '2', '--algorithm', 'ring', '--json'],
       ...['--in', file('in', '{rank}'), '--out', file(name, '{rank}'), ...more],
     ]);
@@ -125,7 +136,7 @@ test('allreduce takes what its bytes take on such a link, and gives the same bit
       readFileSync(file('plain', rank)),
     );
   }
-  const wrong = await home.run([
+  const wrong = await commands.run([
     ...['allreduce', '--ranks', '2', '--in', 'a{rank}', '--out', 'b{rank}'],
     ...['--emulate', 'bandwidth=fast'],
   ]);

@@ -2,10 +2,15 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+const commands = new CommandHost(home);
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
 
 const file = (name: string, text: string): string => {
   const target = path.join(home.directory, name);
@@ -105,7 +110,7 @@ test.each([
   [['runs', 'switch', 'x', 'topk'], 'SWITCH_INVALID', /is not key=value/],
   [['runs', 'export', 'x', '--format', 'xml'], 'USAGE', /'xml' is invalid/],
 ])('gradwire %j: %s', async (args, code, message) => {
-  const { code: exit, stdout, stderr } = await home.run(args);
+  const { code: exit, stdout, stderr } = await commands.run(args);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(stderr.trimEnd()).not.toMatch(/\p{Cc}/u);
   expect(stderr).toMatch(new RegExp(`^gradwire: (${code}): `));
@@ -113,6 +118,12 @@ test.each([
   expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
   expect(stdout).toBe('');
   expect(exit).toBe(2);
+});
+
+test('a command that is a process of its own ends with it, too', async () => {
+  const { code, stderr, stdout } = await home.run(['frobnicate']);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^gradwire: USAGE: unknown command 'frobnicate'.*\n$/);
 });
 
 test('none of them left a run, a journal or a process behind', async () => {
@@ -123,12 +134,12 @@ test('none of them left a run, a journal or a process behind', async () => {
 
 test('help and version are no errors', async () => {
   for (const args of [[], ['--help'], ['runs', '--help'], ['run', '--help']]) {
-    const { code, stdout, stderr } = await home.run(args);
+    const { code, stdout, stderr } = await commands.run(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Usage: gradwire/);
     expect(stdout).not.toMatch(/default: (\[\]|false)/);
   }
-  const { stdout } = await home.run(['--version']);
+  const { stdout } = await commands.run(['--version']);
   expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
@@ -141,7 +152,7 @@ test('an invalid database is named, with exit code 1', async () => {
 });
 
 test('the schema of a spec is JSON Schema with every key', async () => {
-  const { stdout } = await home.run(['spec', 'schema']);
+  const { stdout } = await commands.run(['spec', 'schema']);
   const schema = JSON.parse(stdout) as { properties: object };
   expect(Object.keys(schema.properties)).toEqual(
     expect.arrayContaining([
@@ -155,7 +166,7 @@ test('the schema of a spec is JSON Schema with every key', async () => {
 });
 
 test('what a spec can name is listed, described and written as JSON', async () => {
-  const said = async (...args: string[]) => succeeded(await home.run(args)).stdout;
+  const said = async (...args: string[]) => succeeded(await commands.run(args)).stdout;
   expect(await said('methods')).toMatch(/^topk +Top-k +The k entries/m);
   const topk = await said('methods', 'topk');
   expect(topk).toMatch(/^Source +SparCML/m);
@@ -170,11 +181,11 @@ test('what a spec can name is listed, described and written as JSON', async () =
     id: 'adam',
     leavesMomentum: false,
   });
-  const optimiser = await home.run(['optimizers', 'adamm']);
+  const optimiser = await commands.run(['optimizers', 'adamm']);
   expect(optimiser.stderr).toMatch(
     /^gradwire: OPTIMIZER_UNKNOWN: there is no optimiser "adamm"\. Did you mean "adam"\?\n$/,
   );
-  const wrong = await home.run(['methods', 'topc']);
+  const wrong = await commands.run(['methods', 'topc']);
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toMatch(/^gradwire: METHOD_UNKNOWN: .*Did you mean "topk"\?\n$/);
 });
@@ -186,14 +197,14 @@ test('a wrong option points to the help of its command, and help leads there', a
     [['spec', 'shema'], 'Did you mean schema?'],
     [['--wrong'], 'See: gradwire --help.'],
   ] as const) {
-    const { code, stderr } = await home.run([...words]);
+    const { code, stderr } = await commands.run([...words]);
     expect({ words, code }).toEqual({ words, code: 2 });
     expect(stderr).toMatch(/^gradwire: USAGE: .*\n$/);
     expect(stderr).toContain(next);
   }
-  const direct = await home.run(['runs', 'list', '--help']);
-  expect(await home.run(['help', 'runs', 'list'])).toEqual(direct);
-  expect((await home.run(['help'])).stdout).toMatch(/^Usage: gradwire/);
+  const direct = await commands.run(['runs', 'list', '--help']);
+  expect(await commands.run(['help', 'runs', 'list'])).toEqual(direct);
+  expect((await commands.run(['help'])).stdout).toMatch(/^Usage: gradwire/);
 });
 
 test('commands that change something answer with JSON if asked', async () => {
@@ -212,7 +223,7 @@ test('commands that change something answer with JSON if asked', async () => {
 });
 
 test('completion has every command', async () => {
-  const { stdout } = await home.run(['completion', 'bash']);
+  const { stdout } = await commands.run(['completion', 'bash']);
   for (const words of [
     '',
     'runs list',
@@ -226,17 +237,17 @@ test('completion has every command', async () => {
 });
 
 test('a code is explained', async () => {
-  const { stdout } = await home.run(['errors', 'host_key_changed']);
+  const { stdout } = await commands.run(['errors', 'host_key_changed']);
   expect(stdout).toMatch(/^HOST_KEY_CHANGED: .*intercepting.*\nDo not connect\..*\n$/);
-  const { code, stderr } = await home.run(['errors', 'HOST_KEY_CHANGES']);
+  const { code, stderr } = await commands.run(['errors', 'HOST_KEY_CHANGES']);
   expect(code).toBe(2);
   expect(stderr).toContain('Did you mean "HOST_KEY_CHANGED"?');
 });
 
 test('a preset that is printed is a spec that can be given back', async () => {
-  const { stdout } = await home.run(['presets', 'digits-topk']);
+  const { stdout } = await commands.run(['presets', 'digits-topk']);
   const copy = file('copy.yaml', stdout);
-  const { stderr, code } = await home.run(['run', copy, '--set', 'iterations=0']);
+  const { stderr, code } = await commands.run(['run', copy, '--set', 'iterations=0']);
   expect(code).toBe(2);
   expect(stderr).toMatch(/"iterations" is 0.*copy\.yaml/);
 });

@@ -21,12 +21,14 @@ import { parseNetworkProfile } from '../../../src/shared/cost-model/network-prof
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { done, entries, sampleSpec, started } from '../../unit/main/sample-records.ts';
 
 /** Room for the reserve and a history. */
 const DISK = '48m';
 let home: GradwireHome;
+let commands: CommandHost;
 let file: string;
 let filler: string;
 
@@ -73,6 +75,7 @@ const canMount = ((): boolean => {
 describe.skipIf(!canMount)('a disk that takes no more', () => {
   beforeEach(() => {
     home = new GradwireHome();
+    commands = new CommandHost(home);
     file = path.join(home.directory, 'gradwire.db');
     filler = path.join(home.directory, 'filler');
     expect(mount('-t', 'tmpfs', '-o', `size=${DISK},mode=700`, 'tmpfs')).toBe(0);
@@ -84,12 +87,15 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     store.close();
   });
   afterEach(async () => {
+    await commands[Symbol.asyncDispose]();
     spawnSync('umount', ['-l', home.directory]);
     await home[Symbol.asyncDispose]();
   });
 
   const list = async (...more: readonly string[]): Promise<string[]> => {
-    const { stdout } = succeeded(await home.run(['runs', 'list', '--json', ...more]));
+    const { stdout } = succeeded(
+      await commands.run(['runs', 'list', '--json', ...more]),
+    );
     const lines = stdout.trim().split('\n').filter(Boolean);
     return lines.map((line) => (JSON.parse(line) as RunSummary).id).sort();
   };
@@ -100,31 +106,32 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     expect(succeeded(await home.run(['runs', 'show', 'one'])).stdout).toContain(
       'sample',
     );
-    const log = succeeded(await home.run(['runs', 'log', 'two']));
+    const log = succeeded(await commands.run(['runs', 'log', 'two']));
     expect(log.stdout).toContain('line 1999 ');
-    const csv = await home.run(['runs', 'export', 'one', '--format', 'csv']);
+    const csv = await commands.run(['runs', 'export', 'one', '--format', 'csv']);
     expect(succeeded(csv).stdout).toMatch(/^iteration,rank,/);
 
     fill();
     const size = statSync(file).size;
-    for (const id of ['one', 'two']) succeeded(await home.run(['runs', 'delete', id]));
+    for (const id of ['one', 'two'])
+      succeeded(await commands.run(['runs', 'delete', id]));
     fill();
-    const { stdout } = succeeded(await home.run(['runs', 'purge', 'one']));
+    const { stdout } = succeeded(await commands.run(['runs', 'purge', 'one']));
     expect(stdout).toMatch(/^1 run purged; the history takes .* before\n$/);
     expect(statSync(file).size).toBeLessThan(size - 2_000_000);
     const { bavail, bsize } = statfsSync(home.directory);
     expect(bavail * bsize).toBeGreaterThan(1_500_000);
     expect(await list()).toEqual(['three']);
     expect(await list('--deleted')).toEqual(['two']);
-    const gone = await home.run(['runs', 'delete', '--undo', 'one']);
+    const gone = await commands.run(['runs', 'delete', '--undo', 'one']);
     expect(gone).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('RUN_UNKNOWN') as string,
     });
     // Those that are not deleted stay.
-    const kept = await home.run(['runs', 'purge', 'three']);
+    const kept = await commands.run(['runs', 'purge', 'three']);
     expect(kept.stderr).toContain('RUN_NOT_DELETED');
-    succeeded(await home.run(['runs', 'purge', '--deleted']));
+    succeeded(await commands.run(['runs', 'purge', '--deleted']));
     expect(statSync(file).size).toBeLessThan(size / 2);
     expect(await list('--deleted')).toEqual([]);
     expect(await list()).toEqual(['three']);

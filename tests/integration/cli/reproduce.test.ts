@@ -4,13 +4,18 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { launchChromium } from '../../harness/browser.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { obstacles, watchErrors } from '../../harness/page.ts';
 import { until } from '../../harness/processes.ts';
 
 const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+const commands = new CommandHost(home);
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
 
 /** The cheapest figure: ten short runs of two ranks. */
 const FIGURE = 'a2sgd-table-2';
@@ -214,7 +219,7 @@ test('a run that fails makes its figure fail with its error, and is named', asyn
 
 test('what cannot be repeated is refused before anything is run', async () => {
   const refused = async (...args: string[]): Promise<string> => {
-    const { code, stderr, stdout } = await home.run(['reproduce', ...args]);
+    const { code, stderr, stdout } = await commands.run(['reproduce', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     return stderr;
   };
@@ -238,7 +243,7 @@ test('what cannot be repeated is refused before anything is run', async () => {
 
 test('full scale is refused where it cannot be, before anything is run', async () => {
   const refused = async (...args: string[]): Promise<string> => {
-    const { code, stderr, stdout } = await home.run(['reproduce', ...args]);
+    const { code, stderr, stdout } = await commands.run(['reproduce', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     return stderr;
   };
@@ -266,7 +271,7 @@ test('full scale is refused where it cannot be, before anything is run', async (
 test.runIf(availableParallelism() < 8)(
   'eight ranks are refused on fewer processors',
   async () => {
-    const { code, stderr } = await home.run([
+    const { code, stderr } = await commands.run([
       ...['reproduce', 'sparcml-figure-3', '--full', '--nodes', 'this-computer'],
     ]);
     expect(code).toBe(2);
@@ -277,7 +282,7 @@ test.runIf(availableParallelism() < 8)(
 );
 
 test('the list shows all figures', async () => {
-  const { stdout } = succeeded(await home.run(['reproduce', 'list', '--json']));
+  const { stdout } = succeeded(await commands.run(['reproduce', 'list', '--json']));
   const ids = lines(stdout).map(({ id }) => id);
   expect(ids).toContain(FIGURE);
   const full = lines(stdout).filter((line) => line['full'] === true);
@@ -286,7 +291,7 @@ test('the list shows all figures', async () => {
   expect(full.find(({ id }) => id === 'qsgd-table-1')).toMatchObject({
     data: 'CIFAR-10',
   });
-  const text = succeeded(await home.run(['reproduce', 'list'])).stdout;
+  const text = succeeded(await commands.run(['reproduce', 'list'])).stdout;
   expect(text.trim().split('\n')).toHaveLength(ids.length);
   expect(text).toMatch(/^a2sgd-figure-3 .*--full, with MNIST$/m);
 });

@@ -8,6 +8,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { isEvent, type RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunDetail, RunSummary } from '../../../src/shared/rpc/run-summary.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { CommandTerminal } from '../../harness/command-terminal.ts';
 import {
   builtCommand,
@@ -20,7 +21,11 @@ import { until, untilAsync } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
 
 const home = new GradwireHome();
-afterAll(() => home[Symbol.asyncDispose]());
+const commands = new CommandHost(home);
+afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
 
 const lines = <T>(text: string): T[] =>
   text
@@ -34,7 +39,7 @@ const endless = [
 ];
 
 async function newest(): Promise<RunSummary> {
-  const { stdout } = await home.run(['runs', 'list', '--limit', '1', '--json']);
+  const { stdout } = await commands.run(['runs', 'list', '--limit', '1', '--json']);
   return lines<RunSummary>(stdout)[0]!;
 }
 
@@ -110,7 +115,7 @@ describe('a run', () => {
   });
 
   test('is stored as it was printed, and exports the same', async () => {
-    const { stdout: exported } = await home.run(['runs', 'export', 'last']);
+    const { stdout: exported } = await commands.run(['runs', 'export', 'last']);
     const file = JSON.parse(exported) as {
       run: RunSummary;
       events: RunRecord[];
@@ -134,26 +139,31 @@ describe('a run', () => {
       iterations().toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank),
     );
 
-    const { stdout: attached } = await home.run(['runs', 'attach', 'last', '--json']);
+    const { stdout: attached } = await commands.run([
+      'runs',
+      'attach',
+      'last',
+      '--json',
+    ]);
     // Sums of buckets and the use of machines are read by themselves, as traces are.
     expect(lines<RunRecord>(attached)).toEqual(
       records.filter(({ type }) => type !== 'bucket-sums' && type !== 'utilisation'),
     );
 
-    const { stdout: csv } = await home.run([
+    const { stdout: csv } = await commands.run([
       ...['runs', 'export', 'last', '--format', 'csv'],
     ]);
     expect(csv.trimEnd().split('\n')).toHaveLength(1 + RANKS * ITERATIONS);
 
     const parquet = path.join(home.directory, 'switches.parquet');
-    await home.run([
+    await commands.run([
       ...['runs', 'export', 'last', '--format', 'parquet', '--table', 'switches'],
       ...['--out', parquet],
     ]);
     const bytes = new Uint8Array(readFileSync(parquet)).buffer;
     const rows = await parquetReadObjects({ file: bytes });
     expect(rows.map(({ iteration }) => Number(iteration))).toEqual([4, 8]);
-    const refused = await home.run([
+    const refused = await commands.run([
       ...['runs', 'export', 'last', '--table', 'events'],
     ]);
     expect(refused.stderr).toContain('EXPORT_TABLE_MISSING');
@@ -162,7 +172,7 @@ describe('a run', () => {
   test('is launched again with its switches as they happened, and reads well', async () => {
     const { stdout, stderr, code } = await home.run(['runs', 'relaunch', 'last']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const list = await home.run(['runs', 'list', '--json']);
+    const list = await commands.run(['runs', 'list', '--json']);
     const runs = lines<RunSummary>(list.stdout);
     expect(runs).toHaveLength(2);
     const [again, model] = runs;
@@ -185,7 +195,7 @@ describe('a run', () => {
     expect(lines<{ type: string; ranks?: number }>(id)).toContainEqual(
       expect.objectContaining({ type: 'started', ranks: 1 }),
     );
-    const shown = await home.run(['runs', 'show', 'last', '--json']);
+    const shown = await commands.run(['runs', 'show', 'last', '--json']);
     expect(shown.stdout).toContain('"lr":0.05');
   });
 
@@ -195,9 +205,9 @@ describe('a run', () => {
 
   test('is taken off the list and put back', async () => {
     const { id } = await newest();
-    await home.run(['runs', 'delete', id]);
+    await commands.run(['runs', 'delete', id]);
     expect((await newest()).id).not.toBe(id);
-    await home.run(['runs', 'delete', '--undo', id]);
+    await commands.run(['runs', 'delete', '--undo', id]);
     expect((await newest()).id).toBe(id);
   });
 });
@@ -242,50 +252,58 @@ describe('interrupting', () => {
     expect(home.processes()).toEqual([]);
   });
 
-  test('a second Ctrl-C at a terminal does not wait for a run that stops late', async () => {
-    // It stops at its next exchange, which does not come.
-    const settings = ['parallelism.kind=local-steps', 'parallelism.every=1000000'];
-    const set = [...settings, 'world.ranks=2', 'iterations=1000000'].flatMap(
-      (setting) => ['--set', setting],
-    );
-    const terminal = CommandTerminal.open(home, ['run', 'quickstart', ...set]);
-    await terminal.sees(/\d+\/1000000 +loss/);
-    terminal.type('\u0003');
-    await terminal.sees(/stopping the run .*; Ctrl-C again does not wait for it/);
-    // What comes at once is the same Ctrl-C.
-    await setTimeout(700);
-    terminal.type('\u0003');
-    const code = await terminal.ended;
-    expect(code).toBe(130);
-    expect(terminal.shown).toMatch(
-      /asked to stop and ends in the background; see how with: gradwire runs show \w{8}\r\n$/,
-    );
-    expect((await newest()).state).toBe('running');
-    for (const { pid } of home.supervisors()) process.kill(pid, 'SIGTERM');
-    await until(
-      () => home.processes(),
-      (left) => left.length === 0,
-      'the run to end with its supervisor',
-    );
-  });
+  test(
+    'a second Ctrl-C at a terminal does not wait for a run that stops late',
+    { tags: 'soak' },
+    async () => {
+      // It stops at its next exchange, which does not come.
+      const settings = ['parallelism.kind=local-steps', 'parallelism.every=1000000'];
+      const set = [...settings, 'world.ranks=2', 'iterations=1000000'].flatMap(
+        (setting) => ['--set', setting],
+      );
+      const terminal = CommandTerminal.open(home, ['run', 'quickstart', ...set]);
+      await terminal.sees(/\d+\/1000000 +loss/);
+      terminal.type('\u0003');
+      await terminal.sees(/stopping the run .*; Ctrl-C again does not wait for it/);
+      // What comes at once is the same Ctrl-C.
+      await setTimeout(700);
+      terminal.type('\u0003');
+      const code = await terminal.ended;
+      expect(code).toBe(130);
+      expect(terminal.shown).toMatch(
+        /asked to stop and ends in the background; see how with: gradwire runs show \w{8}\r\n$/,
+      );
+      expect((await newest()).state).toBe('running');
+      for (const { pid } of home.supervisors()) process.kill(pid, 'SIGTERM');
+      await until(
+        () => home.processes(),
+        (left) => left.length === 0,
+        'the run to end with its supervisor',
+      );
+    },
+  );
 
-  test('ranks that are all suspended are named, and Ctrl-C ends their run', async () => {
-    const command = home.startQuickstart(['world.ranks=2', ...LASTING]);
-    const { processes } = await command.record('started');
-    await command.record('iteration');
-    for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
-    const notice = await command.record(
-      'notice',
-      ({ code }) => code === 'RANKS_SUSPENDED',
-    );
-    const pids = processes.map(({ pid }) => pid);
-    expect(notice.message).toContain(
-      `ranks 0, 1 (processes ${pids.join(', ')}) are suspended: kill -CONT ${pids.join(' ')}`,
-    );
-    command.child.kill('SIGINT');
-    expect((await command.finished).code).toBe(130);
-    expect(command.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
-  });
+  test(
+    'ranks that are all suspended are named, and Ctrl-C ends their run',
+    { tags: 'soak' },
+    async () => {
+      const command = home.startQuickstart(['world.ranks=2', ...LASTING]);
+      const { processes } = await command.record('started');
+      await command.record('iteration');
+      for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
+      const notice = await command.record(
+        'notice',
+        ({ code }) => code === 'RANKS_SUSPENDED',
+      );
+      const pids = processes.map(({ pid }) => pid);
+      expect(notice.message).toContain(
+        `ranks 0, 1 (processes ${pids.join(', ')}) are suspended: kill -CONT ${pids.join(' ')}`,
+      );
+      command.child.kill('SIGINT');
+      expect((await command.finished).code).toBe(130);
+      expect(command.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
+    },
+  );
 
   test(
     'a supervisor that is suspended is left, with what to do',
@@ -416,14 +434,18 @@ describe('interrupting', () => {
     expect(records.at(-1)).toMatchObject({ type: 'done', reason: 'completed' });
   });
 
-  test('a reader that goes away stops the run without a word', async () => {
-    const command = await started();
-    command.child.stdout!.destroy();
-    const { code, stderr } = await command.finished;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(await newest()).toMatchObject({ state: 'stopped' });
-    expect(home.supervisors()).toEqual([]);
-  });
+  test(
+    'a reader that goes away stops the run without a word',
+    { tags: 'soak' },
+    async () => {
+      const command = await started();
+      command.child.stdout!.destroy();
+      const { code, stderr } = await command.finished;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(await newest()).toMatchObject({ state: 'stopped' });
+      expect(home.supervisors()).toEqual([]);
+    },
+  );
 
   test.runIf(existsSync('/dev/full'))(
     'output that cannot be written stops the run',

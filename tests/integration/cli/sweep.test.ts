@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { SweepDetail, SweepRun } from '../../../src/shared/sweep/sweep-status.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 
@@ -50,6 +51,8 @@ const running = async (sweep: string): Promise<string> =>
     ),
   )!.run!;
 
+const SEEDS = effort({ quick: 1, soak: 2 });
+
 test('every point runs with every seed; one that fails does not end the sweep', async () => {
   const file = path.join(home.directory, 'sweep.yaml');
   writeFileSync(
@@ -58,23 +61,23 @@ test('every point runs with every seed; one that fails does not end the sweep', 
   );
   writeFileSync(
     file,
-    'name: two rates\nbase: base.yaml\nseeds: 2\n' +
+    `name: two rates\nbase: base.yaml\nseeds: ${SEEDS}\n` +
       'grid: { optimizer.lr: [0.1, 1.0e+30], exchange.ratio: [0.1], exchange.method: [none, topk] }\n',
   );
   const finished = await home.run(['sweep', file, '--json', ...settings(SHORT)]);
   expect(finished.code).toBe(1);
   expect(finished.stderr).toMatch(
-    /SWEEP_RUNS_FAILED: 4 runs of sweep two rates failed/,
+    new RegExp(`SWEEP_RUNS_FAILED: ${2 * SEEDS} runs of sweep two rates failed`),
   );
   const [begin, ...rest] = lines(finished.stdout);
   expect(begin).toMatchObject({ type: 'sweep', name: 'two rates', points: 4 });
   expect(rest.pop()).toMatchObject({
     type: 'end',
     state: 'finished',
-    counts: { completed: 4, failed: 4 },
+    counts: { completed: 2 * SEEDS, failed: 2 * SEEDS },
   });
   expect(rest.map(({ label, seed, state }) => [label, seed, state])).toEqual(
-    [1, 2].flatMap((seed) => [
+    [1, 2].slice(0, SEEDS).flatMap((seed) => [
       ['lr 0.1, none', seed, 'completed'],
       ['lr 0.1, topk, ratio 0.1', seed, 'completed'],
       ['lr 1e+30, none', seed, 'failed'],
@@ -87,7 +90,7 @@ test('every point runs with every seed; one that fails does not end the sweep', 
     'runs',
     'list',
     '--filter',
-    'sweep:"two rates" state:completed seed=2',
+    `sweep:"two rates" state:completed seed=${SEEDS}`,
     '--json',
   ]);
   expect(
@@ -95,16 +98,20 @@ test('every point runs with every seed; one that fails does not end the sweep', 
       .map(({ name }) => name)
       .sort(),
   ).toEqual([
-    'two rates: lr 0.1, none, seed 2',
-    'two rates: lr 0.1, topk, ratio 0.1, seed 2',
+    `two rates: lr 0.1, none, seed ${SEEDS}`,
+    `two rates: lr 0.1, topk, ratio 0.1, seed ${SEEDS}`,
   ]);
   const shown = succeeded(await home.run(['sweeps', 'show', 'two rates'])).stdout;
-  expect(shown).toMatch(/^ +2 +0\.1 +topk +0\.1 +2\/2 +\d\.\d+ /m);
+  expect(shown).toMatch(
+    new RegExp(`^ +2 +0\\.1 +topk +0\\.1 +${SEEDS}/${SEEDS} +\\d\\.\\d+ `, 'm'),
+  );
 
   // Those that failed, again.
   const again = await home.run(['sweeps', 'resume', 'two rates', '--retry', '--json']);
   expect(again.code).toBe(1);
-  expect(lines(again.stdout).filter(({ type }) => type === 'run')).toHaveLength(4);
+  expect(lines(again.stdout).filter(({ type }) => type === 'run')).toHaveLength(
+    2 * SEEDS,
+  );
 });
 
 test('what is wrong with a point is told before anything runs', async () => {

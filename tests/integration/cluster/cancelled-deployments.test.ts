@@ -13,6 +13,7 @@ import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import type { NodeStatus } from '../../../src/shared/machines/node-status.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { processesWith, until, untilAsync } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
@@ -85,29 +86,34 @@ async function expectNoAgent(): Promise<void> {
 }
 
 describe('at the command line', () => {
-  test.each([
-    ['beside this computer', RUN],
-    ['that leads', ['world.nodes=[box]', 'world.ranks=1', 'iterations=3']],
-  ])('Ctrl-C cancels a deployment to a machine %s', async (_, settings) => {
-    const before = longest();
-    const command = home.startQuickstart(settings);
-    // What an earlier one sent is there already.
-    await until(
-      () => command.stderr,
-      (text) => text.includes('uploading'),
-      'the upload to be announced',
-    );
-    await sendsMore(before);
-    command.child.kill('SIGINT');
-    const { code, stderr, stdout } = await command.finished;
-    expect({ code, stdout }).toEqual({
-      code: 130,
-      stdout: expect.any(String) as string,
-    });
-    // That all is there is not said; what takes long is.
-    expect(stderr).toMatch(/^box: uploading the agent \(\d+\.\d MiB\)\n/);
-    await expectNoAgent();
-  });
+  const beside: [string, string[]] = ['beside this computer', RUN];
+  const leads: [string, string[]] = [
+    'that leads',
+    ['world.nodes=[box]', 'world.ranks=1', 'iterations=3'],
+  ];
+  test.each(effort({ quick: [beside], soak: [beside, leads] }))(
+    'Ctrl-C cancels a deployment to a machine %s',
+    async (_, settings) => {
+      const before = longest();
+      const command = home.startQuickstart(settings);
+      // What an earlier one sent is there already.
+      await until(
+        () => command.stderr,
+        (text) => text.includes('uploading'),
+        'the upload to be announced',
+      );
+      await sendsMore(before);
+      command.child.kill('SIGINT');
+      const { code, stderr, stdout } = await command.finished;
+      expect({ code, stdout }).toEqual({
+        code: 130,
+        stdout: expect.any(String) as string,
+      });
+      // That all is there is not said; what takes long is.
+      expect(stderr).toMatch(/^box: uploading the agent \(\d+\.\d MiB\)\n/);
+      await expectNoAgent();
+    },
+  );
 });
 
 describe('in the app', () => {
@@ -164,18 +170,22 @@ describe('in the app', () => {
     expect(run).toMatchObject({ state: 'failed', error: { code: 'ABORTED' } });
   });
 
-  test('uninstalling is cancelled before anything is removed', async () => {
-    rmSync(cat());
-    await core.api.deployNode('box');
-    const agents = readdirSync(path.join(base(), 'agents'));
-    const uninstalled = core.api.uninstallNode('box').then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    await core.api.cancelNode('box');
-    expect(await uninstalled).toMatchObject({ code: 'ABORTED' });
-    expect(readdirSync(path.join(base(), 'agents'))).toEqual(agents);
-    await core.api.uninstallNode('box');
-    expect(existsSync(base())).toBe(false);
-  });
+  test(
+    'uninstalling is cancelled before anything is removed',
+    { tags: 'soak' },
+    async () => {
+      rmSync(cat());
+      await core.api.deployNode('box');
+      const agents = readdirSync(path.join(base(), 'agents'));
+      const uninstalled = core.api.uninstallNode('box').then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await core.api.cancelNode('box');
+      expect(await uninstalled).toMatchObject({ code: 'ABORTED' });
+      expect(readdirSync(path.join(base(), 'agents'))).toEqual(agents);
+      await core.api.uninstallNode('box');
+      expect(existsSync(base())).toBe(false);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { RemoteNode } from '../../../src/main/cluster/remote-node.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
+import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
 import { homeOfFile, Machine } from './machine.ts';
@@ -100,46 +101,48 @@ esac
     }
   });
 
-  test.each([
-    ['with', ''],
-    ['without', 'PATH=$HOME/tools\n'],
-  ])('a tool that hangs is ended, %s timeout there', async (_, path_) => {
-    await using machine = await Machine.start(home(), {
-      shellStart: `${path_}PATH=$HOME/bin:$PATH`,
-    });
-    const { home: there } = machine.server;
-    // All programs of this machine but one.
-    const tools = path.join(there, 'tools');
-    mkdirSync(tools);
-    for (const name of readdirSync('/usr/bin')) {
-      if (name !== 'timeout') symlinkSync(`/usr/bin/${name}`, path.join(tools, name));
-    }
-    const program = path.join(there, 'bin', 'nvidia-smi');
-    mkdirSync(path.dirname(program));
-    const pid = path.join(there, 'pid');
-    await writeFile(
-      program,
-      `#!/bin/sh\necho $$ >>${pid}\ncase "$*" in\n*driver*) echo 570;;\n` +
-        '*) exec sleep 1000;;\nesac\n',
-      { mode: 0o755 },
-    );
-    const { driver, findings, home: told } = await machine.check(2);
-    expect({ driver, told }).toEqual({ driver: '570', told: there });
-    const [late] = findings.filter(({ code }) => code === 'TOOL_SILENT');
-    expect(late?.message).toContain('nvidia-smi does not finish');
-    expect(late?.next).toContain('Run nvidia-smi there');
-    expect(findings.filter(({ code }) => code === 'CLOCK_OFFSET')).toEqual([]);
-    const started = (await readFile(pid, 'utf8')).trim().split('\n');
-    // It is not asked again.
-    expect(started).toHaveLength(2);
-    for (const each of started) {
-      await until(
-        () => existsSync(`/proc/${each}`),
-        (alive) => !alive,
-        'the tool to end',
+  const withTimeout = ['with', ''];
+  const without = ['without', 'PATH=$HOME/tools\n'];
+  test.each(effort({ quick: [withTimeout], soak: [withTimeout, without] }))(
+    'a tool that hangs is ended, %s timeout there',
+    async (_, path_) => {
+      await using machine = await Machine.start(home(), {
+        shellStart: `${path_}PATH=$HOME/bin:$PATH`,
+      });
+      const { home: there } = machine.server;
+      // All programs of this machine but one.
+      const tools = path.join(there, 'tools');
+      mkdirSync(tools);
+      for (const name of readdirSync('/usr/bin')) {
+        if (name !== 'timeout') symlinkSync(`/usr/bin/${name}`, path.join(tools, name));
+      }
+      const program = path.join(there, 'bin', 'nvidia-smi');
+      mkdirSync(path.dirname(program));
+      const pid = path.join(there, 'pid');
+      await writeFile(
+        program,
+        `#!/bin/sh\necho $$ >>${pid}\ncase "$*" in\n*driver*) echo 570;;\n` +
+          '*) exec sleep 1000;;\nesac\n',
+        { mode: 0o755 },
       );
-    }
-  });
+      const { driver, findings, home: told } = await machine.check(2);
+      expect({ driver, told }).toEqual({ driver: '570', told: there });
+      const [late] = findings.filter(({ code }) => code === 'TOOL_SILENT');
+      expect(late?.message).toContain('nvidia-smi does not finish');
+      expect(late?.next).toContain('Run nvidia-smi there');
+      expect(findings.filter(({ code }) => code === 'CLOCK_OFFSET')).toEqual([]);
+      const started = (await readFile(pid, 'utf8')).trim().split('\n');
+      // It is not asked again.
+      expect(started).toHaveLength(2);
+      for (const each of started) {
+        await until(
+          () => existsSync(`/proc/${each}`),
+          (alive) => !alive,
+          'the tool to end',
+        );
+      }
+    },
+  );
 
   test('a failure tells what was ignored of SSH’s files', async () => {
     await using server = await SshServer.start();

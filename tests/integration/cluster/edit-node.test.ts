@@ -19,6 +19,7 @@ import { resolveHome } from '../../../src/main/home/home.ts';
 import type { NodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import type { NodeStatus } from '../../../src/shared/machines/node-status.ts';
 import type { OpenQuestion } from '../../../src/shared/machines/ssh-question.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { LASTING_SPEC } from '../../harness/lasting-runs.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
@@ -46,6 +47,7 @@ const PASSPHRASE = 'correct horse';
 let one: SshServer;
 let two: SshServer;
 let home: GradwireHome;
+let commands: CommandHost;
 
 beforeAll(async () => {
   [one, two] = await Promise.all([SshServer.start(), SshServer.start()]);
@@ -55,13 +57,15 @@ afterAll(async () => {
 });
 beforeEach(() => {
   home = new GradwireHome();
+  commands = new CommandHost(home);
 });
 afterEach(async () => {
+  await commands[Symbol.asyncDispose]();
   await home[Symbol.asyncDispose]();
 });
 
 describe('at the command line', () => {
-  const nodes = (...args: string[]) => home.run(['nodes', ...args]);
+  const nodes = (...args: string[]) => commands.run(['nodes', ...args]);
   const entry = async () =>
     JSON.parse((await nodes('list', '--json', '--offline')).stdout) as NodeEntry;
   const at = ({ port, key }: SshServer) => [

@@ -86,20 +86,24 @@ describe('login shells', () => {
 });
 
 describe('a supervisor there', () => {
-  test('that dies is missed at once, and its connection is not held', async () => {
-    await using machine = await Machine.start(home());
-    const told = Promise.withResolvers<string>();
-    const control = await machine.node.ensure({
-      run: () => undefined,
-      lost: ({ code }) => {
-        told.resolve(code);
-      },
-    });
-    process.kill(control.hello.pid, 'SIGKILL');
-    expect(await told.promise).toBe('SUPERVISOR_LOST');
-    // The next one takes its place.
-    await useAndLeave(machine);
-  });
+  test(
+    'that dies is missed at once, and its connection is not held',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      const told = Promise.withResolvers<string>();
+      const control = await machine.node.ensure({
+        run: () => undefined,
+        lost: ({ code }) => {
+          told.resolve(code);
+        },
+      });
+      process.kill(control.hello.pid, 'SIGKILL');
+      expect(await told.promise).toBe('SUPERVISOR_LOST');
+      // The next one takes its place.
+      await useAndLeave(machine);
+    },
+  );
 
   test(
     'that is shutting down does not count, and another one is started',
@@ -179,22 +183,26 @@ test(
 );
 
 describe('deploying', () => {
-  test('a cut in the middle of an upload leaves nothing whole; the next one succeeds', async () => {
-    await using machine = await Machine.start(home());
-    const { node, base, server } = machine;
-    let cut: Promise<void> | undefined;
-    const watched = machine.another((_, progress) => {
-      if ((progress?.doneBytes ?? 0) > 2 ** 20) cut ??= server.cutSessions();
-    });
-    await expect(watched.deploy()).rejects.toMatchObject({
-      code: 'SSH_CONNECTION_LOST',
-    });
-    await cut;
-    const agents = path.join(base, 'agents');
-    expect(existsSync(agents) ? readdirSync(agents) : []).toEqual([]);
-    expect((await node.deploy()).uploaded).toBeGreaterThan(0);
-    expect((await node.deploy()).uploaded).toBe(0);
-  });
+  test(
+    'a cut in the middle of an upload leaves nothing whole; the next one succeeds',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home());
+      const { node, base, server } = machine;
+      let cut: Promise<void> | undefined;
+      const watched = machine.another((_, progress) => {
+        if ((progress?.doneBytes ?? 0) > 2 ** 20) cut ??= server.cutSessions();
+      });
+      await expect(watched.deploy()).rejects.toMatchObject({
+        code: 'SSH_CONNECTION_LOST',
+      });
+      await cut;
+      const agents = path.join(base, 'agents');
+      expect(existsSync(agents) ? readdirSync(agents) : []).toEqual([]);
+      expect((await node.deploy()).uploaded).toBeGreaterThan(0);
+      expect((await node.deploy()).uploaded).toBe(0);
+    },
+  );
 
   const damages: readonly [string, string, string | undefined][] = [
     ['has lost a file', 'attach.js', undefined],

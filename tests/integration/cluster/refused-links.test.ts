@@ -73,20 +73,24 @@ describe.skipIf(passwordsMissing() !== undefined)('a followed run', () => {
     return succeeded(await stopping.finished);
   };
 
-  test('ends as the run does, when another process stores its end', async () => {
-    const command = await followed();
-    await lockOut();
-    await until(
-      () => command.stderr,
-      (text) => text.includes('cannot be reached'),
-      'the refusal to be told',
-    );
-    await stop();
-    const { code } = await command.finished;
-    expect(code).toBe(0);
-    expect(command.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
-    letIn();
-  });
+  test(
+    'ends as the run does, when another process stores its end',
+    { tags: 'soak' },
+    async () => {
+      const command = await followed();
+      await lockOut();
+      await until(
+        () => command.stderr,
+        (text) => text.includes('cannot be reached'),
+        'the refusal to be told',
+      );
+      await stop();
+      const { code } = await command.finished;
+      expect(code).toBe(0);
+      expect(command.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
+      letIn();
+    },
+  );
 
   test(
     'names a machine that it was to have twice, by two names',

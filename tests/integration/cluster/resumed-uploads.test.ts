@@ -103,25 +103,29 @@ test('what a cancelled upload sent is not sent again; cancellations leave one fi
   expect(await whole(machine)).toBe(true);
 });
 
-test('a cancellation while remains are being copied leaves one file', async () => {
-  await using machine = await started();
-  const file = await cut(machine);
-  const cp = path.join(path.dirname(catOf(machine)), 'cp');
-  const lines = ['#!/bin/sh', 'head -c 1000 "$1" > "$2"'];
-  lines.push('while [ -d "$HOME" ]; do sleep 0.1; done');
-  await writeFile(cp, lines.join('\n'), { mode: 0o755 });
-  const controller = new AbortController();
-  const deployed = machine.node.deploy({ signal: controller.signal });
-  const cancelled = expect(deployed).rejects.toMatchObject({ code: 'ABORTED' });
-  await standsStill(machine, 1000);
-  controller.abort();
-  await cancelled;
-  expect(remainsAt(machine)).toEqual([file]);
-  rmSync(cp);
-  const { total, uploaded } = await deploy(machine);
-  expect(uploaded).toBe(total - STOPS_AT);
-  expect(remainsAt(machine)).toEqual([]);
-});
+test(
+  'a cancellation while remains are being copied leaves one file',
+  { tags: 'soak' },
+  async () => {
+    await using machine = await started();
+    const file = await cut(machine);
+    const cp = path.join(path.dirname(catOf(machine)), 'cp');
+    const lines = ['#!/bin/sh', 'head -c 1000 "$1" > "$2"'];
+    lines.push('while [ -d "$HOME" ]; do sleep 0.1; done');
+    await writeFile(cp, lines.join('\n'), { mode: 0o755 });
+    const controller = new AbortController();
+    const deployed = machine.node.deploy({ signal: controller.signal });
+    const cancelled = expect(deployed).rejects.toMatchObject({ code: 'ABORTED' });
+    await standsStill(machine, 1000);
+    controller.abort();
+    await cancelled;
+    expect(remainsAt(machine)).toEqual([file]);
+    rmSync(cp);
+    const { total, uploaded } = await deploy(machine);
+    expect(uploaded).toBe(total - STOPS_AT);
+    expect(remainsAt(machine)).toEqual([]);
+  },
+);
 
 test(
   'the longest remains are taken, of the same bytes only',
@@ -145,20 +149,24 @@ test(
   },
 );
 
-test('damaged remains are told once, then all is sent anew', async () => {
-  await using machine = await started();
-  const file = await cut(machine);
-  await truncate(file, 0);
-  await truncate(file, STOPS_AT);
-  await expect(machine.node.deploy()).rejects.toMatchObject({
-    code: 'UPLOAD_DAMAGED',
-    next: 'Try again.',
-  });
-  expect(remainsAt(machine)).toEqual([]);
-  const { total, uploaded } = await deploy(machine);
-  expect(uploaded).toBe(total);
-  expect(await whole(machine)).toBe(true);
-});
+test(
+  'damaged remains are told once, then all is sent anew',
+  { tags: 'soak' },
+  async () => {
+    await using machine = await started();
+    const file = await cut(machine);
+    await truncate(file, 0);
+    await truncate(file, STOPS_AT);
+    await expect(machine.node.deploy()).rejects.toMatchObject({
+      code: 'UPLOAD_DAMAGED',
+      next: 'Try again.',
+    });
+    expect(remainsAt(machine)).toEqual([]);
+    const { total, uploaded } = await deploy(machine);
+    expect(uploaded).toBe(total);
+    expect(await whole(machine)).toBe(true);
+  },
+);
 
 test(
   'an upload that stands still is overtaken by another, and succeeds too',

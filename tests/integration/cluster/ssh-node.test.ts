@@ -17,26 +17,30 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import type { StartedRecord } from '../../../src/shared/records/started.ts';
+import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
 
 let server: SshServer;
 let home: GradwireHome;
+let commands: CommandHost;
 /** Where the agent is brought to. */
 let base: string;
 
 beforeAll(async () => {
   server = await SshServer.start();
   home = new GradwireHome();
+  commands = new CommandHost(home);
   base = path.join(server.home, '.gradwire');
 });
 afterAll(async () => {
+  await commands[Symbol.asyncDispose]();
   await home[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
 
-const nodes = (...args: string[]) => home.run(['nodes', ...args]);
+const nodes = (...args: string[]) => commands.run(['nodes', ...args]);
 
 describe('a machine reached by SSH', () => {
   test('is added by name, and its unknown host key is refused', async () => {
@@ -49,7 +53,8 @@ describe('a machine reached by SSH', () => {
     expect(stderr).toMatch(/^gradwire: HOST_KEY_UNKNOWN: /);
     expect(stderr).toContain(`--accept-host-key ${server.fingerprint()}`);
     // A password on stdin is no user who could be asked.
-    expect(await nodes('check', 'box', '--password-stdin')).toMatchObject({
+    const piped = await home.run(['nodes', 'check', 'box', '--password-stdin']);
+    expect(piped).toMatchObject({
       code: 1,
       stderr,
     });
@@ -223,48 +228,52 @@ describe('a machine reached by SSH', () => {
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  test('gets a copy of a program’s directory, and later only what has changed', async () => {
-    const workdir = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
-    const programs = path.join(import.meta.dirname, '../programs');
-    mkdirSync(path.join(workdir, 'src/__pycache__'), { recursive: true });
-    for (const [from, to] of [
-      ['scripted-program.ts', 'train.ts'],
-      ['scripted-bridge.ts', 'scripted-bridge.ts'],
-    ] as const) {
-      copyFileSync(path.join(programs, from), path.join(workdir, 'src', to));
-    }
-    writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
-    writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
-    symlinkSync('words.txt', path.join(workdir, 'link'));
-    const line = `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts 5`;
-    const exec = (directory: string) =>
-      home.run([
-        ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
-        ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line],
-      ]);
-    const launch = async (): Promise<string> => succeeded(await exec(workdir)).stdout;
-    const work = path.join(base, 'nodes', os.hostname(), 'work');
-    const contents = (): string[] => readdirSync(path.join(work, 'files'));
-    try {
-      const first = await launch();
-      expect(first).toContain(`in ${work}/trees/`);
-      expect(first).toContain(': first words');
-      expect(first).not.toContain('__pycache__');
-      expect(contents()).toHaveLength(3);
-      writeFileSync(path.join(workdir, 'words.txt'), 'other words\n');
-      expect(await launch()).toContain(': other words');
-      expect(contents()).toHaveLength(4);
-      expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
-      expect(await exec('/not/there')).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/WORKDIR_MISSING.*workload\.copy/) as string,
-      });
-    } finally {
-      rmSync(workdir, { recursive: true });
-    }
-  });
+  test(
+    'gets a copy of a program’s directory, and later only what has changed',
+    { tags: 'soak' },
+    async () => {
+      const workdir = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
+      const programs = path.join(import.meta.dirname, '../programs');
+      mkdirSync(path.join(workdir, 'src/__pycache__'), { recursive: true });
+      for (const [from, to] of [
+        ['scripted-program.ts', 'train.ts'],
+        ['scripted-bridge.ts', 'scripted-bridge.ts'],
+      ] as const) {
+        copyFileSync(path.join(programs, from), path.join(workdir, 'src', to));
+      }
+      writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
+      writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
+      symlinkSync('words.txt', path.join(workdir, 'link'));
+      const line = `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts 5`;
+      const exec = (directory: string) =>
+        home.run([
+          ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
+          ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line],
+        ]);
+      const launch = async (): Promise<string> => succeeded(await exec(workdir)).stdout;
+      const work = path.join(base, 'nodes', os.hostname(), 'work');
+      const contents = (): string[] => readdirSync(path.join(work, 'files'));
+      try {
+        const first = await launch();
+        expect(first).toContain(`in ${work}/trees/`);
+        expect(first).toContain(': first words');
+        expect(first).not.toContain('__pycache__');
+        expect(contents()).toHaveLength(3);
+        writeFileSync(path.join(workdir, 'words.txt'), 'other words\n');
+        expect(await launch()).toContain(': other words');
+        expect(contents()).toHaveLength(4);
+        expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
+        expect(await exec('/not/there')).toMatchObject({
+          code: 2,
+          stderr: expect.stringMatching(/WORKDIR_MISSING.*workload\.copy/) as string,
+        });
+      } finally {
+        rmSync(workdir, { recursive: true });
+      }
+    },
+  );
 
-  test('has a log that can be read', async () => {
+  test('has a log that can be read', { tags: 'soak' }, async () => {
     const log = path.join(base, 'nodes', os.hostname(), 'supervisor.log');
     writeFileSync(log, 'first\nsecond\nthird\n');
     const read = await nodes('log', 'box', '--lines', '2');

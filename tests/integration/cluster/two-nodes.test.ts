@@ -130,16 +130,20 @@ test('a rank that dies on one node ends the run on both, by the name of its node
   expect(ofType(world.records, 'failed')).toHaveLength(1);
 });
 
-test('a run goes on without the app, which finds all it missed', async () => {
-  await using world = await TwoHomes.open();
-  const { id } = await world.coordinator.launches.launch(parseExperimentSpec(spec()));
-  await world.leave();
-  await world.coordinator.following.follow(id);
-  const summary = await world.coordinator.following.ended(id);
-  expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
-  const stored = [...world.store.reads.allIterations(id)];
-  expect(stored).toHaveLength(3 * ITERATIONS);
-});
+test(
+  'a run goes on without the app, which finds all it missed',
+  { tags: 'soak' },
+  async () => {
+    await using world = await TwoHomes.open();
+    const { id } = await world.coordinator.launches.launch(parseExperimentSpec(spec()));
+    await world.leave();
+    await world.coordinator.following.follow(id);
+    const summary = await world.coordinator.following.ended(id);
+    expect(summary).toMatchObject({ state: 'completed', iterations: ITERATIONS });
+    const stored = [...world.store.reads.allIterations(id)];
+    expect(stored).toHaveLength(3 * ITERATIONS);
+  },
+);
 
 test(
   'a run is followed on the nodes that can be reached, and ends by what they have',
@@ -377,33 +381,37 @@ describe('a run that goes on from a checkpoint', () => {
     ).toContain('WORKER_DIED');
   });
 
-  test('a node is lost and comes back: the run waits for it', async () => {
-    await using world = await TwoHomes.open();
-    const { id } = await world.coordinator.launches.launch(
-      parseExperimentSpec(restarting({ iterations: LENGTH })),
-    );
-    await reach(world, 15);
-    world.outOfReach.add('box');
-    process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
-    await until(
-      () => ofType(world.records, 'interrupted').map(({ node }) => node),
-      (nodes) => nodes.some((node) => node !== 'box'),
-      'the ranks here to miss the others',
-    );
-    expect(world.store.summary(id).state).toBe('running');
-    // The app is closed meanwhile, too.
-    await world.leave();
-    world.outOfReach.clear();
-    await world.coordinator.following.follow(id);
-    await until(
-      () => ofType(world.records, 'restarted').length,
-      (restarts) => restarts === 2,
-      'both nodes to go on',
-    );
-    expectNoTraces(world);
-    expect((await world.coordinator.following.ended(id)).state).toBe('completed');
-    expectTheSame(world, id);
-  });
+  test(
+    'a node is lost and comes back: the run waits for it',
+    { tags: 'soak' },
+    async () => {
+      await using world = await TwoHomes.open();
+      const { id } = await world.coordinator.launches.launch(
+        parseExperimentSpec(restarting({ iterations: LENGTH })),
+      );
+      await reach(world, 15);
+      world.outOfReach.add('box');
+      process.kill(world.supervisors.box.at(-1)!, 'SIGKILL');
+      await until(
+        () => ofType(world.records, 'interrupted').map(({ node }) => node),
+        (nodes) => nodes.some((node) => node !== 'box'),
+        'the ranks here to miss the others',
+      );
+      expect(world.store.summary(id).state).toBe('running');
+      // The app is closed meanwhile, too.
+      await world.leave();
+      world.outOfReach.clear();
+      await world.coordinator.following.follow(id);
+      await until(
+        () => ofType(world.records, 'restarted').length,
+        (restarts) => restarts === 2,
+        'both nodes to go on',
+      );
+      expectNoTraces(world);
+      expect((await world.coordinator.following.ended(id)).state).toBe('completed');
+      expectTheSame(world, id);
+    },
+  );
 
   test(
     'that is interrupted can be stopped, without the node that is lost',

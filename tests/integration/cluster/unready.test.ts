@@ -80,40 +80,48 @@ test('a Node that does not start there ends the deployment with what it said', a
 });
 
 describe.skipIf(!isRoot)('with mounts of its own', () => {
-  test.skipIf(!existsSync('/bin/rbash'))('a restricted shell is enough', async () => {
-    await using machine = await Machine.start(home(), { loginShell: '/bin/rbash' });
-    expect(await machine.says('cd / 2>&1; echo > x 2>&1')).toMatch(/restricted/);
-    expect(await errorsOf(machine)).toEqual([]);
-    await use(machine);
-  });
+  test.skipIf(!existsSync('/bin/rbash'))(
+    'a restricted shell is enough',
+    { tags: 'soak' },
+    async () => {
+      await using machine = await Machine.start(home(), { loginShell: '/bin/rbash' });
+      expect(await machine.says('cd / 2>&1; echo > x 2>&1')).toMatch(/restricted/);
+      expect(await errorsOf(machine)).toEqual([]);
+      await use(machine);
+    },
+  );
 
-  test('a home that has become read-only is told as such', async () => {
-    const script = [
-      'if [ -e "$HOME/../read-only" ]; then exec unshare --mount --propagation private sh -c ',
-      `'mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" && exec bash -c "$SSH_ORIGINAL_COMMAND"'; `,
-      'else exec bash -c "$SSH_ORIGINAL_COMMAND"; fi',
-    ];
-    await using machine = await Machine.start(home(), {
-      forcedCommand: script.join(''),
-    });
-    await machine.node.deploy();
-    writeFileSync(path.join(machine.server.directory, 'read-only'), '');
-    // Nothing has to be written to see that no supervisor runs.
-    expect(await machine.node.runs()).toBeUndefined();
-    expect(await errorsOf(machine)).toEqual([
-      `HOME_READ_ONLY: ${machine.server.home} is not writable`,
-    ]);
-    const handlers = { run: nothing, lost: nothing };
-    await expect(machine.node.ensure(handlers)).rejects.toMatchObject({
-      code: 'HOME_READ_ONLY',
-      message: expect.stringMatching(
-        /^the home there cannot be written: EROFS/,
-      ) as string,
-      place: 'box',
-    });
-    await expect(machine.node.uninstall()).rejects.toMatchObject({
-      code: 'UNINSTALL_FAILED',
-      message: expect.stringMatching(/Read-only file system/) as string,
-    });
-  });
+  test(
+    'a home that has become read-only is told as such',
+    { tags: 'soak' },
+    async () => {
+      const script = [
+        'if [ -e "$HOME/../read-only" ]; then exec unshare --mount --propagation private sh -c ',
+        `'mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" && exec bash -c "$SSH_ORIGINAL_COMMAND"'; `,
+        'else exec bash -c "$SSH_ORIGINAL_COMMAND"; fi',
+      ];
+      await using machine = await Machine.start(home(), {
+        forcedCommand: script.join(''),
+      });
+      await machine.node.deploy();
+      writeFileSync(path.join(machine.server.directory, 'read-only'), '');
+      // Nothing has to be written to see that no supervisor runs.
+      expect(await machine.node.runs()).toBeUndefined();
+      expect(await errorsOf(machine)).toEqual([
+        `HOME_READ_ONLY: ${machine.server.home} is not writable`,
+      ]);
+      const handlers = { run: nothing, lost: nothing };
+      await expect(machine.node.ensure(handlers)).rejects.toMatchObject({
+        code: 'HOME_READ_ONLY',
+        message: expect.stringMatching(
+          /^the home there cannot be written: EROFS/,
+        ) as string,
+        place: 'box',
+      });
+      await expect(machine.node.uninstall()).rejects.toMatchObject({
+        code: 'UNINSTALL_FAILED',
+        message: expect.stringMatching(/Read-only file system/) as string,
+      });
+    },
+  );
 });
