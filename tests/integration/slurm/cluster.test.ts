@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DoneRecord } from '../../../src/shared/records/done.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until, untilAsync } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
@@ -149,20 +150,24 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     },
   );
 
-  test.each([
+  const misfits = [
     [['network.bandwidth=1 Gbit/s'], 'NETWORK_UNSUPPORTED', 'network'],
     [['world.nodes=[this-computer, hpc]'], 'SLURM_NOT_ALONE', 'world.nodes'],
     [['world.nodes=[tight]'], 'SLURM_TOO_SMALL', 'world.ranks'],
-  ])('%j is refused before anything is queued', async (settings, error, place) => {
-    if (settings[0]!.includes('tight')) {
-      await add('tight', '--nodes', '1', '--ranks-per-node', '2');
-    }
-    const listed = (await home.run(['runs', 'list', '--json'])).stdout;
-    const set = ['world.nodes=[hpc]', ...settings].flatMap((one) => ['--set', one]);
-    const { code, stderr } = await home.run(['run', 'quickstart', ...set]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(new RegExp(`^gradwire: ${error}: .* \\(${place}\\)\\. `));
-    expect((await home.run(['runs', 'list', '--json'])).stdout).toBe(listed);
-    expect([...slurm.jobs()]).toEqual([]);
-  });
+  ] as const;
+  test.each(effort({ quick: misfits.slice(0, 1), soak: misfits }))(
+    '%j is refused before anything is queued',
+    async (settings, error, place) => {
+      if (settings[0]!.includes('tight')) {
+        await add('tight', '--nodes', '1', '--ranks-per-node', '2');
+      }
+      const listed = (await home.run(['runs', 'list', '--json'])).stdout;
+      const set = ['world.nodes=[hpc]', ...settings].flatMap((one) => ['--set', one]);
+      const { code, stderr } = await home.run(['run', 'quickstart', ...set]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(new RegExp(`^gradwire: ${error}: .* \\(${place}\\)\\. `));
+      expect((await home.run(['runs', 'list', '--json'])).stdout).toBe(listed);
+      expect([...slurm.jobs()]).toEqual([]);
+    },
+  );
 });

@@ -75,23 +75,27 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     await noJobs(slurm);
   });
 
-  test('are released by a supervisor that is told to end', async () => {
-    const ending = await SupervisorNode.start(undefined, slurm.environment);
-    try {
-      const running = await ending.queue('running', slurmSpec(LONG), slurmSettings());
-      await firstRecord(running, 'iteration');
-      const waiting = await ending.queue('waiting', slurmSpec(LONG), slurmSettings());
-      process.kill(ending.connection.hello.pid, 'SIGTERM');
-      for (const entries of [running, waiting]) {
-        expect(await endOf(entries)).toMatchObject({
-          error: { code: 'SUPERVISOR_STOPPED' },
-        });
+  test(
+    'are released by a supervisor that is told to end',
+    { tags: 'soak' },
+    async () => {
+      const ending = await SupervisorNode.start(undefined, slurm.environment);
+      try {
+        const running = await ending.queue('running', slurmSpec(LONG), slurmSettings());
+        await firstRecord(running, 'iteration');
+        const waiting = await ending.queue('waiting', slurmSpec(LONG), slurmSettings());
+        process.kill(ending.connection.hello.pid, 'SIGTERM');
+        for (const entries of [running, waiting]) {
+          expect(await endOf(entries)).toMatchObject({
+            error: { code: 'SUPERVISOR_STOPPED' },
+          });
+        }
+        await noJobs(slurm);
+      } finally {
+        await ending[Symbol.asyncDispose]();
       }
-      await noJobs(slurm);
-    } finally {
-      await ending[Symbol.asyncDispose]();
-    }
-  });
+    },
+  );
 
   test(
     'are named when their ranks are all suspended and so report nothing',
@@ -138,23 +142,27 @@ describe.skipIf(slurmMissing() !== undefined)('nodes that Slurm allots', () => {
     });
   });
 
-  test('are given back where they are more than a network can be emulated on', async () => {
-    const spec = slurmSpec({ network: { bandwidth: '1 Gbit/s' } });
-    await expect(node.queue('two', spec, slurmSettings())).rejects.toMatchObject({
-      code: 'NETWORK_UNSUPPORTED',
-      place: 'network',
-    });
-    // Two all the same, by an option of the user's own.
-    // Slurm does not say the job's number then, and the name is not ours.
-    const quiet = ['--quiet', '--job-name=mine', '--comment=billed'];
-    const settings = slurmSettings({ nodes: 1, options: ['--nodes=2', ...quiet] });
-    const entries = await node.queue('by-option', spec, settings);
-    expect(await endOf(entries)).toMatchObject({
-      error: { code: 'NETWORK_UNSUPPORTED' },
-    });
-    expect(recordsOf(entries, 'started')).toEqual([]);
-    await noJobs(slurm);
-  });
+  test(
+    'are given back where they are more than a network can be emulated on',
+    { tags: 'soak' },
+    async () => {
+      const spec = slurmSpec({ network: { bandwidth: '1 Gbit/s' } });
+      await expect(node.queue('two', spec, slurmSettings())).rejects.toMatchObject({
+        code: 'NETWORK_UNSUPPORTED',
+        place: 'network',
+      });
+      // Two all the same, by an option of the user's own.
+      // Slurm does not say the job's number then, and the name is not ours.
+      const quiet = ['--quiet', '--job-name=mine', '--comment=billed'];
+      const settings = slurmSettings({ nodes: 1, options: ['--nodes=2', ...quiet] });
+      const entries = await node.queue('by-option', spec, settings);
+      expect(await endOf(entries)).toMatchObject({
+        error: { code: 'NETWORK_UNSUPPORTED' },
+      });
+      expect(recordsOf(entries, 'started')).toEqual([]);
+      await noJobs(slurm);
+    },
+  );
 
   test('are not taken from another job of that number', async () => {
     const held = slurm.hold(1);

@@ -21,6 +21,7 @@ import { submitJob } from '../../../src/agent/slurm/slurm-client.ts';
 import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { AllocatedRecord } from '../../../src/shared/records/allocated.ts';
 import type { QueuedRecord } from '../../../src/shared/records/queued.ts';
+import { effort } from '../../harness/effort.ts';
 import { until } from '../../harness/processes.ts';
 import { FakeSlurm } from './fake-slurm.ts';
 import { slurmSettings } from './slurm-runs.ts';
@@ -82,24 +83,30 @@ const settled = ({ allocated, lost }: Fate): Promise<unknown> =>
   );
 
 describe('nodes of a job that has just started', () => {
-  test.each([
+  const silences = [
     ['does not answer', 'echo "slurm_load_node: Socket timed out" >&2; exit 1'],
     ['says nothing', 'exit 0'],
     ['is away', 'exit 127'],
-  ])('are asked for again if scontrol %s once', async (_, silence) => {
-    using slurm = new FakeSlurm({
-      sbatch: 'echo 4711',
-      squeue: RUNS,
-      scontrol: `if [ -e "$DIR/asked" ]; then ${NODE}; else touch "$DIR/asked"; ${silence}; fi`,
-      scancel: GONE,
-    });
-    await using fate = new Fate();
-    await settled(fate);
-    expect(fate.lost).toEqual([]);
-    expect(fate.allocated).toMatchObject([{ job: '4711', computeNodes: ['n0'] }]);
-    expect(slurm.calls('scancel')).toEqual([]);
-    expect(fate.queued.at(-1)!.reason).toMatch(/^it runs, but its nodes are not known/);
-  });
+  ] as const;
+  test.each(effort({ quick: silences.slice(0, 1), soak: silences }))(
+    'are asked for again if scontrol %s once',
+    async (_, silence) => {
+      using slurm = new FakeSlurm({
+        sbatch: 'echo 4711',
+        squeue: RUNS,
+        scontrol: `if [ -e "$DIR/asked" ]; then ${NODE}; else touch "$DIR/asked"; ${silence}; fi`,
+        scancel: GONE,
+      });
+      await using fate = new Fate();
+      await settled(fate);
+      expect(fate.lost).toEqual([]);
+      expect(fate.allocated).toMatchObject([{ job: '4711', computeNodes: ['n0'] }]);
+      expect(slurm.calls('scancel')).toEqual([]);
+      expect(fate.queued.at(-1)!.reason).toMatch(
+        /^it runs, but its nodes are not known/,
+      );
+    },
+  );
 
   test('are given up when they stay unknown', async () => {
     using slurm = new FakeSlurm({

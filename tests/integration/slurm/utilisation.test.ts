@@ -113,38 +113,46 @@ describe.skipIf(slurmMissing() !== undefined)('the use of allotted nodes', () =>
     expect(unwatched(entries)).toEqual([]);
   });
 
-  test('costs a run nothing where a watcher fails, and it is said once', async () => {
-    const entries = await node.queue('blind', slurmSpec(LONG), slurmSettings());
-    const [one, other] = await bothWatchers('blind');
-    const [, name] = /(n\d)$/.exec(one!.title)!;
-    process.kill(one!.pid, 'SIGKILL');
-    const [notice] = await until(
-      () => unwatched(entries),
-      (notices) => notices.length > 0,
-      'the notice',
-    );
-    expect(notice).toMatchObject({
-      level: 'info',
-      message: expect.stringContaining(`what ${name!} does`) as string,
-    });
-    slurm.cancel((await firstRecord(entries, 'allocated')).job);
-    expect(await endOf(entries)).toMatchObject({ error: { code: 'JOB_ENDED' } });
-    await noJobs(slurm);
-    await noWatchers([other!]);
-    expect(unwatched(entries)).toHaveLength(1);
-  });
-
-  test('is watched by nobody once the supervisor is killed', async () => {
-    const killed = await SupervisorNode.start(undefined, slurm.environment);
-    try {
-      await killed.queue('killed', slurmSpec(LONG), slurmSettings());
-      const found = await bothWatchers('killed');
-      await killed.kill();
-      await noWatchers(found);
-      for (const job of slurm.jobs().keys()) slurm.cancel(job);
+  test(
+    'costs a run nothing where a watcher fails, and it is said once',
+    { tags: 'soak' },
+    async () => {
+      const entries = await node.queue('blind', slurmSpec(LONG), slurmSettings());
+      const [one, other] = await bothWatchers('blind');
+      const [, name] = /(n\d)$/.exec(one!.title)!;
+      process.kill(one!.pid, 'SIGKILL');
+      const [notice] = await until(
+        () => unwatched(entries),
+        (notices) => notices.length > 0,
+        'the notice',
+      );
+      expect(notice).toMatchObject({
+        level: 'info',
+        message: expect.stringContaining(`what ${name!} does`) as string,
+      });
+      slurm.cancel((await firstRecord(entries, 'allocated')).job);
+      expect(await endOf(entries)).toMatchObject({ error: { code: 'JOB_ENDED' } });
       await noJobs(slurm);
-    } finally {
-      await killed[Symbol.asyncDispose]();
-    }
-  });
+      await noWatchers([other!]);
+      expect(unwatched(entries)).toHaveLength(1);
+    },
+  );
+
+  test(
+    'is watched by nobody once the supervisor is killed',
+    { tags: 'soak' },
+    async () => {
+      const killed = await SupervisorNode.start(undefined, slurm.environment);
+      try {
+        await killed.queue('killed', slurmSpec(LONG), slurmSettings());
+        const found = await bothWatchers('killed');
+        await killed.kill();
+        await noWatchers(found);
+        for (const job of slurm.jobs().keys()) slurm.cancel(job);
+        await noJobs(slurm);
+      } finally {
+        await killed[Symbol.asyncDispose]();
+      }
+    },
+  );
 });
