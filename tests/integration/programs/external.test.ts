@@ -114,26 +114,30 @@ test('ends at once if it is stopped while it waits', async () => {
   await nothingIsLeft(id);
 });
 
-test('stops programs politely, and leaves nothing when a rank is killed', async () => {
-  const { command, id } = await awaiting();
-  const programs = started(id, '1000000');
-  const exits = Promise.all(programs.map((program) => once(program, 'exit')));
-  await training(command);
-  succeeded(await home.run(['runs', 'stop', id]));
-  succeeded(await command.finished);
-  expect((await exits).map(([code]) => code as number)).toEqual([0, 0]);
-  await nothingIsLeft(id);
+test(
+  'stops programs politely, and leaves nothing when a rank is killed',
+  { tags: 'soak' },
+  async () => {
+    const { command, id } = await awaiting();
+    const programs = started(id, '1000000');
+    const exits = Promise.all(programs.map((program) => once(program, 'exit')));
+    await training(command);
+    succeeded(await home.run(['runs', 'stop', id]));
+    succeeded(await command.finished);
+    expect((await exits).map(([code]) => code as number)).toEqual([0, 0]);
+    await nothingIsLeft(id);
 
-  const killed = await awaiting();
-  const others = started(killed.id, '1000000');
-  const ends = Promise.all(others.map((program) => once(program, 'exit')));
-  const { processes } = await killed.command.record('started');
-  process.kill(processes[1]!.pid, 'SIGKILL');
-  await killed.command.finished;
-  // Their connections have closed.
-  await ends;
-  await nothingIsLeft(killed.id);
-});
+    const killed = await awaiting();
+    const others = started(killed.id, '1000000');
+    const ends = Promise.all(others.map((program) => once(program, 'exit')));
+    const { processes } = await killed.command.record('started');
+    process.kill(processes[1]!.pid, 'SIGKILL');
+    await killed.command.finished;
+    // Their connections have closed.
+    await ends;
+    await nothingIsLeft(killed.id);
+  },
+);
 
 test('a missing command and what cannot be observed have one clear error', async () => {
   for (const [args, place] of [

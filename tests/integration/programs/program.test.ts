@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { effort } from '../../harness/effort.ts';
 import { succeeded, type GradwireHome } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { ofType } from '../../harness/records.ts';
@@ -36,12 +37,14 @@ const exec = (...args: readonly string[]) =>
 const joined = (ranks: number, ...args: readonly string[]) =>
   exec('--ranks', String(ranks), ...args);
 
-test('ranks get the average, and end with the same weights', async () => {
+test('ranks get the average, and end with the same weights; what they print is in the log', async () => {
   const command = joined(3, ...program('40'));
   succeeded(await command.finished);
   const started = await command.record('started');
   expect(started).toMatchObject({ backend: 'torch', parameters: 1001 });
   expect(started.processes[0]).toMatchObject({ device: 'scripted' });
+  const texts = ofType(command.records, 'log').map(({ text }) => text);
+  expect(texts.toSorted()).toEqual([0, 1, 2].map((rank) => `rank ${rank} of 3 begins`));
   const iterations = ofType(command.records, 'iteration');
   expect(iterations).toHaveLength(120);
   for (const { phases, wall, lr, bytes } of iterations) {
@@ -83,30 +86,34 @@ test('the exchange is switched in mid-run, through methods of every kind', async
   expect(await command.record('done')).toMatchObject({ consistent: true });
 });
 
-test('a gradient that is not finite leaves nothing behind', async () => {
-  const run = (topk: number, none: number, ...args: readonly string[]) =>
-    joined(
-      2,
-      ...['--method', 'powersgd', '--switch', `${topk}:method=topk,ratio=0.1`],
-      ...['--switch', `${none}:method=none`, '--set', 'exchange.bucketBytes=64'],
-      ...program(...args),
+test(
+  'a gradient that is not finite leaves nothing behind',
+  { tags: 'soak' },
+  async () => {
+    const run = (topk: number, none: number, ...args: readonly string[]) =>
+      joined(
+        2,
+        ...['--method', 'powersgd', '--switch', `${topk}:method=topk,ratio=0.1`],
+        ...['--switch', `${none}:method=none`, '--set', 'exchange.bucketBytes=64'],
+        ...program(...args),
+      );
+    const spoilt = run(10, 20, '30', 'spoilt', '4,11,20,25');
+    succeeded(await spoilt.finished);
+    const omitting = run(9, 18, '30', 'omitting', '4,11,20,25');
+    succeeded(await omitting.finished);
+    const done = await spoilt.record('done');
+    expect(done).toMatchObject({ iterations: 30, consistent: true });
+    const { weights } = await omitting.record('done');
+    expect(done.weights).toBe(weights);
+    const notices = ofType(spoilt.records, 'notice').filter(
+      ({ code }) => code === 'GRADIENT_NOT_FINITE',
     );
-  const spoilt = run(10, 20, '30', 'spoilt', '4,11,20,25');
-  succeeded(await spoilt.finished);
-  const omitting = run(9, 18, '30', 'omitting', '4,11,20,25');
-  succeeded(await omitting.finished);
-  const done = await spoilt.record('done');
-  expect(done).toMatchObject({ iterations: 30, consistent: true });
-  const { weights } = await omitting.record('done');
-  expect(done.weights).toBe(weights);
-  const notices = ofType(spoilt.records, 'notice').filter(
-    ({ code }) => code === 'GRADIENT_NOT_FINITE',
-  );
-  expect(notices).toMatchObject([{ level: 'warning', rank: 1 }]);
-  expect(notices[0]!.message).toMatch(
-    /^the gradient of tensor first is NaN at element 3 in iteration 4 on rank 1: .*scaler=scaler/,
-  );
-});
+    expect(notices).toMatchObject([{ level: 'warning', rank: 1 }]);
+    expect(notices[0]!.message).toMatch(
+      /^the gradient of tensor first is NaN at element 3 in iteration 4 on rank 1: .*scaler=scaler/,
+    );
+  },
+);
 
 test('layers are chosen by the names of the program’s tensors', async () => {
   const layers = (match: string) =>
@@ -168,34 +175,42 @@ const NOT_FINITE = expect.stringMatching(
   /^the program logged the (loss NaN|accuracy -Infinity) in iteration [23]; /,
 ) as string;
 
-test('logged numbers that are not finite are told once, and training goes on', async () => {
-  const command = joined(2, ...program('6', 'logs odd numbers'));
-  succeeded(await command.finished);
-  const notices = ofType(command.records, 'notice').filter(
-    ({ code }) => code === 'MEASURE_NOT_FINITE',
-  );
-  expect(notices.map(({ message, rank }) => [rank, message]).toSorted()).toEqual([
-    [0, NOT_FINITE],
-    [0, NOT_FINITE],
-    [1, NOT_FINITE],
-    [1, NOT_FINITE],
-  ]);
-  const iterations = ofType(command.records, 'iteration');
-  expect(iterations.filter(({ loss }) => loss !== undefined)).toHaveLength(4);
-  expect(iterations).toHaveLength(12);
-  expect(await command.record('done')).toMatchObject({ iterations: 6 });
-});
+test(
+  'logged numbers that are not finite are told once, and training goes on',
+  { tags: 'soak' },
+  async () => {
+    const command = joined(2, ...program('6', 'logs odd numbers'));
+    succeeded(await command.finished);
+    const notices = ofType(command.records, 'notice').filter(
+      ({ code }) => code === 'MEASURE_NOT_FINITE',
+    );
+    expect(notices.map(({ message, rank }) => [rank, message]).toSorted()).toEqual([
+      [0, NOT_FINITE],
+      [0, NOT_FINITE],
+      [1, NOT_FINITE],
+      [1, NOT_FINITE],
+    ]);
+    const iterations = ofType(command.records, 'iteration');
+    expect(iterations.filter(({ loss }) => loss !== undefined)).toHaveLength(4);
+    expect(iterations).toHaveLength(12);
+    expect(await command.record('done')).toMatchObject({ iterations: 6 });
+  },
+);
 
-test('of a program without DDP no more is told than its optimiser shows', async () => {
-  const command = exec(
-    ...['--observe', '--ranks', '1'],
-    ...program('5', 'observe the optimiser'),
-  );
-  succeeded(await command.finished);
-  const [first] = ofType(command.records, 'iteration');
-  expect(first!.phases).toMatchObject({ apply: 1, other: 7 });
-  expect(first!.phases).not.toHaveProperty('forward');
-});
+test(
+  'of a program without DDP no more is told than its optimiser shows',
+  { tags: 'soak' },
+  async () => {
+    const command = exec(
+      ...['--observe', '--ranks', '1'],
+      ...program('5', 'observe the optimiser'),
+    );
+    succeeded(await command.finished);
+    const [first] = ofType(command.records, 'iteration');
+    expect(first!.phases).toMatchObject({ apply: 1, other: 7 });
+    expect(first!.phases).not.toHaveProperty('forward');
+  },
+);
 
 test('a stop is asked for politely, after a whole step', async () => {
   const command = joined(2, ...program('1000000'));
@@ -213,70 +228,79 @@ test('a stop is asked for politely, after a whole step', async () => {
   expect(log.map(({ rank }) => rank).toSorted()).toEqual([0, 1]);
 });
 
-test('a program that is only observed is ended by a signal', async () => {
-  const command = exec('--observe', '--ranks', '2', ...program('1000000', 'observe'));
-  await command.record('iteration', ({ iteration }) => iteration >= 20);
-  command.child.kill('SIGINT');
-  expect((await command.finished).code).toBe(130);
-  expect(await command.record('done')).toMatchObject({ reason: 'stopped' });
-  await nothingIsLeft();
-});
+test(
+  'a program that is only observed is ended by a signal',
+  { tags: 'soak' },
+  async () => {
+    const command = exec('--observe', '--ranks', '2', ...program('1000000', 'observe'));
+    await command.record('iteration', ({ iteration }) => iteration >= 20);
+    command.child.kill('SIGINT');
+    expect((await command.finished).code).toBe(130);
+    expect(await command.record('done')).toMatchObject({ reason: 'stopped' });
+    await nothingIsLeft();
+  },
+);
 
-test('its output is the log of its rank', async () => {
-  const command = joined(2, ...program('2'));
-  succeeded(await command.finished);
-  const texts = ofType(command.records, 'log').map(({ text }) => text);
-  expect(texts.toSorted()).toEqual(['rank 0 of 2 begins', 'rank 1 of 2 begins']);
-});
-
-test.each([
+const compressing: readonly [string[], string][] = [
   [['--method', 'topk'], 'exchange.method'],
   [['--switch', '5:method=topk'], 'switch'],
-])('what is only observed has nothing to compress: %j', async (options, place) => {
-  const command = exec('--observe', ...options, '--', 'true');
-  const { code, stderr } = await command.finished;
-  expect(code).toBe(2);
-  expect(stderr).toContain(`PROGRAM_OBSERVED: the program is only observed`);
-  expect(stderr).toContain(`(${place})`);
-});
+];
+test.each(effort({ quick: compressing.slice(0, 1), soak: compressing }))(
+  'what is only observed has nothing to compress: %j',
+  async (options, place) => {
+    const command = exec('--observe', ...options, '--', 'true');
+    const { code, stderr } = await command.finished;
+    expect(code).toBe(2);
+    expect(stderr).toContain(`PROGRAM_OBSERVED: the program is only observed`);
+    expect(stderr).toContain(`(${place})`);
+  },
+);
 
 describe('a program that fails', () => {
-  it.each([
+  const faults: readonly [string, string, RegExp, number | undefined][] = [
     ['throws', 'PROGRAM_FAILED', /ended with exit code 1: .*Node\.js/s, 1],
     ['leaves', 'PROGRAM_ENDED_EARLY', /in mid-run with exit code 0/, 1],
+    ['model', 'PROGRAM_MODELS_DIFFER', /rank 1 has attached other models/, 1],
+    ['garbage', 'BRIDGE_INVALID', /from/, undefined],
     ['uneven', 'PROGRAM_ENDED_EARLY', /program of rank 0 has ended/, 0],
     ['exits early', 'PROGRAM_FAILED', /exit code 3/, 0],
-    ['model', 'PROGRAM_MODELS_DIFFER', /rank 1 has attached other models/, 1],
     ['version', 'BRIDGE_VERSION', /version 99/, undefined],
-    ['garbage', 'BRIDGE_INVALID', /from/, undefined],
     ['observe', 'PROGRAM_MODE', /only observed/, undefined],
     ['fails late', 'PROGRAM_FAILED', /exit code 3/, undefined],
-  ])('and %s is named', async (fault, code, message, rank) => {
-    const command = joined(2, ...program('20', fault));
-    const { stderr } = await command.finished;
-    const { error } = await command.record('failed');
-    expect(error.code).toMatch(new RegExp(`^(${code})$`));
-    expect(error.message).toMatch(message);
-    if (rank !== undefined) expect(error).toMatchObject({ rank });
-    expect(stderr).toContain(error.code);
-    await nothingIsLeft();
-  });
+  ];
+  it.each(faults.slice(0, effort({ quick: 4, soak: faults.length })))(
+    'and %s is named',
+    async (fault, code, message, rank) => {
+      const command = joined(2, ...program('20', fault));
+      const { stderr } = await command.finished;
+      const { error } = await command.record('failed');
+      expect(error.code).toMatch(new RegExp(`^(${code})$`));
+      expect(error.message).toMatch(message);
+      if (rank !== undefined) expect(error).toMatchObject({ rank });
+      expect(stderr).toContain(error.code);
+      await nothingIsLeft();
+    },
+  );
 
-  it.each([
+  const missing: readonly [string, string[], string][] = [
     ['PROGRAM_NOT_FOUND', [], 'no-such-program'],
     ['PROGRAM_NOT_JOINED', [], 'true'],
     ['PROGRAM_NOT_SEEN', ['--observe'], 'true'],
     ['WORKDIR_MISSING', ['--set', 'workload.workdir=/no-such-directory'], 'true'],
-  ])('is %s', async (code, options, name) => {
-    const command = joined(2, ...options, '--', name);
-    await command.finished;
-    expect((await command.record('failed')).error).toMatchObject({ code });
-    await nothingIsLeft();
-  });
+  ];
+  it.each(missing.slice(0, effort({ quick: 2, soak: missing.length })))(
+    'is %s',
+    async (code, options, name) => {
+      const command = joined(2, ...options, '--', name);
+      await command.finished;
+      expect((await command.record('failed')).error).toMatchObject({ code });
+      await nothingIsLeft();
+    },
+  );
 });
 
 describe('the death of a rank', () => {
-  it.each(['worker', 'program', 'supervisor'])(
+  it.each(effort({ quick: ['worker'], soak: ['worker', 'program', 'supervisor'] }))(
     'kills no more than its run: %s',
     async (who) => {
       const command = joined(2, ...program('1000000'));

@@ -10,6 +10,7 @@ import type {
 } from '../../../src/shared/machines/ssh-question.ts';
 import { RememberedSecrets } from '../../../src/main/ssh/remembered-secrets.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
+import { effort } from '../../harness/effort.ts';
 import {
   makeKey,
   passwordsMissing,
@@ -129,7 +130,7 @@ describe('a key file', () => {
   });
 });
 
-describe.each(['RFC4716', 'PEM'] as const)(
+describe.each(effort({ quick: ['PEM'], soak: ['RFC4716', 'PEM'] } as const))(
   'an encrypted key in format %s',
   (format) => {
     const passphrase = 'correct horse';
@@ -281,26 +282,29 @@ describe('an agent', () => {
 });
 
 describe('a server that wants two keys', () => {
-  it.each(['files', 'an agent'] as const)('gets both, from %s', async (where) => {
-    await using strict = await SshServer.start({
-      config: ['AuthenticationMethods publickey,publickey'],
-    });
-    const types = ['rsa', 'ed25519'] as const;
-    const keys = types.map((type) => makeKey(path.join(directory, type), { type }));
-    keys.forEach((key) => {
-      strict.authorize(key);
-    });
-    await using agent = await SshAgent.start(keys);
-    const target = strict.target(
-      where === 'files'
-        ? { identities: keys }
-        : { identities: [], agent: agent.socket },
-    );
-    expect(await whoIs(SshConnection.open(target))).toBe(testUser);
-    await expect(
-      SshConnection.open({ ...target, agent: undefined, identities: [keys[0]!] }),
-    ).rejects.toMatchObject({ code: 'SSH_AUTH_FAILED' });
-  });
+  it.each(effort({ quick: ['files'], soak: ['files', 'an agent'] } as const))(
+    'gets both, from %s',
+    async (where) => {
+      await using strict = await SshServer.start({
+        config: ['AuthenticationMethods publickey,publickey'],
+      });
+      const types = ['rsa', 'ed25519'] as const;
+      const keys = types.map((type) => makeKey(path.join(directory, type), { type }));
+      keys.forEach((key) => {
+        strict.authorize(key);
+      });
+      await using agent = await SshAgent.start(keys);
+      const target = strict.target(
+        where === 'files'
+          ? { identities: keys }
+          : { identities: [], agent: agent.socket },
+      );
+      expect(await whoIs(SshConnection.open(target))).toBe(testUser);
+      await expect(
+        SshConnection.open({ ...target, agent: undefined, identities: [keys[0]!] }),
+      ).rejects.toMatchObject({ code: 'SSH_AUTH_FAILED' });
+    },
+  );
 });
 
 describe.skipIf(passwordsMissing() !== undefined)('a password', () => {

@@ -37,45 +37,49 @@ it('is reached through one host, and through two', async () => {
   expect(await whoServes(twice)).toBe(inner.home);
 });
 
-it('is reached through three, by either client, and each of them is named when it goes', async () => {
-  await using third = await SshServer.start();
-  const chain = [door, inner, third];
-  await using end = await SshServer.start();
-  const configFile = configOf(
-    end,
-    ...chain.map((server, index) => hostBlock(`hop${index}`, server)),
-    hostBlock('box', end, ['ProxyJump hop0,hop1,hop2']),
-  );
-  const { target: bySystem } = await resolveTarget('box', {
-    configFile,
-    transport: 'system',
-  });
-  const { target, transport } = await resolveTarget('box', { configFile });
-  expect(transport.kind).toBe('builtin');
-  {
-    await using connection = await SystemSshConnection.open(bySystem);
-    expect((await connection.run('echo $HOME')).stdout.trim()).toBe(end.home);
-    await third.cutSessions();
-    expect((await connection.closed).error).toMatchObject({
-      code: 'SSH_CONNECTION_LOST',
+it(
+  'is reached through three, by either client, and each of them is named when it goes',
+  { tags: 'soak' },
+  async () => {
+    await using third = await SshServer.start();
+    const chain = [door, inner, third];
+    await using end = await SshServer.start();
+    const configFile = configOf(
+      end,
+      ...chain.map((server, index) => hostBlock(`hop${index}`, server)),
+      hostBlock('box', end, ['ProxyJump hop0,hop1,hop2']),
+    );
+    const { target: bySystem } = await resolveTarget('box', {
+      configFile,
+      transport: 'system',
     });
-  }
-  for (const lost of chain) {
-    await using connection = await SshConnection.open(target);
-    expect(await whoServes(connection)).toBe(end.home);
-    await lost.cutSessions();
-    expect((await connection.closed).error).toMatchObject({
-      code: 'SSH_CONNECTION_LOST',
-      place: expect.stringContaining(`:${lost.port}`) as string,
+    const { target, transport } = await resolveTarget('box', { configFile });
+    expect(transport.kind).toBe('builtin');
+    {
+      await using connection = await SystemSshConnection.open(bySystem);
+      expect((await connection.run('echo $HOME')).stdout.trim()).toBe(end.home);
+      await third.cutSessions();
+      expect((await connection.closed).error).toMatchObject({
+        code: 'SSH_CONNECTION_LOST',
+      });
+    }
+    for (const lost of chain) {
+      await using connection = await SshConnection.open(target);
+      expect(await whoServes(connection)).toBe(end.home);
+      await lost.cutSessions();
+      expect((await connection.closed).error).toMatchObject({
+        code: 'SSH_CONNECTION_LOST',
+        place: expect.stringContaining(`:${lost.port}`) as string,
+      });
+    }
+    await third.stop();
+    await expect(SshConnection.open(target)).rejects.toMatchObject({
+      code: 'SSH_UNREACHABLE',
+      message: expect.stringContaining(`:${inner.port} cannot reach it`) as string,
+      place: expect.stringContaining(`:${third.port}`) as string,
     });
-  }
-  await third.stop();
-  await expect(SshConnection.open(target)).rejects.toMatchObject({
-    code: 'SSH_UNREACHABLE',
-    message: expect.stringContaining(`:${inner.port} cannot reach it`) as string,
-    place: expect.stringContaining(`:${third.port}`) as string,
-  });
-});
+  },
+);
 
 it('is checked for itself, and so is the host before it', async () => {
   const asked: HostKeyQuestion[] = [];

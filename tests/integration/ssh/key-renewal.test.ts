@@ -129,26 +129,30 @@ describe.each([
   );
 });
 
-test('keys of a machine and its jump host are renewed while SFTP and streams flow', async () => {
-  await using door = await SshServer.start(renewing('64K none'));
-  await using server = await SshServer.start(renewing('64K none'));
-  const target = server.target({ jumps: [door.target()] });
-  await using connection = await SshConnection.open(target);
-  await carryUntilRenewed(connection, server, door);
-  const sftp = (await connection.sftp())!;
-  const file = path.join(server.home, 'by-sftp');
-  const returned = await new Promise<Buffer>((resolve, reject) => {
-    sftp.writeFile(file, data, (failed) => {
-      if (failed) reject(failed);
-      sftp.readFile(file, (error, read) => {
-        if (error) reject(error);
-        else resolve(read);
+test(
+  'keys of a machine and its jump host are renewed while SFTP and streams flow',
+  { tags: 'soak' },
+  async () => {
+    await using door = await SshServer.start(renewing('64K none'));
+    await using server = await SshServer.start(renewing('64K none'));
+    const target = server.target({ jumps: [door.target()] });
+    await using connection = await SshConnection.open(target);
+    await carryUntilRenewed(connection, server, door);
+    const sftp = (await connection.sftp())!;
+    const file = path.join(server.home, 'by-sftp');
+    const returned = await new Promise<Buffer>((resolve, reject) => {
+      sftp.writeFile(file, data, (failed) => {
+        if (failed) reject(failed);
+        sftp.readFile(file, (error, read) => {
+          if (error) reject(error);
+          else resolve(read);
+        });
       });
     });
-  });
-  sftp.end();
-  expect(returned.equals(data)).toBe(true);
-});
+    sftp.end();
+    expect(returned.equals(data)).toBe(true);
+  },
+);
 
 test('keys are renewed by time, too', { tags: 'soak' }, async () => {
   await using server = await SshServer.start(renewing('default 1'));

@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SshOpenOptions } from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
 import type { SshQuestions } from '../../../src/shared/machines/ssh-question.ts';
+import { effort } from '../../harness/effort.ts';
 import { processesWith, until, untilAsync } from '../../harness/processes.ts';
 import { SshServer, testUser } from '../../harness/sshd.ts';
 import { hear, listenAs } from './named-ports.ts';
@@ -283,7 +284,8 @@ describe('the end', () => {
        console.log('open');
        process.stdin.once('data', async () => { await connection.close(); process.exit(); });`,
     );
-    for (const end of ['close', 'SIGKILL'] as const) {
+    const ends = effort({ quick: ['SIGKILL'], soak: ['close', 'SIGKILL'] } as const);
+    for (const end of ends) {
       const owner = spawn(process.execPath, [script], {
         stdio: ['pipe', 'pipe', 'inherit'],
         env: { ...process.env, GRADWIRE_TEST: directory },

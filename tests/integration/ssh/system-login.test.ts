@@ -23,6 +23,7 @@ import type {
   SecretsQuestion,
   SshQuestions,
 } from '../../../src/shared/machines/ssh-question.ts';
+import { effort } from '../../harness/effort.ts';
 import { makeKey, passwordsMissing, SshServer, testUser } from '../../harness/sshd.ts';
 import { configOf, hostBlock, systemTarget } from './system-host.ts';
 
@@ -139,43 +140,47 @@ describe('certificates', () => {
     }
   });
 
-  it('takes a host by its certificate, and by no other authority', async () => {
-    const authority = makeKey(path.join(directory, 'host_ca'));
-    const stranger = makeKey(path.join(directory, 'other_ca'));
-    await using certified = await SshServer.start();
-    const hostKey = path.join(certified.directory, 'host_ed25519');
-    sign(authority, hostKey, ['-h', '-n', '127.0.0.1']);
-    const knownHosts = path.join(certified.directory, 'authorities');
-    const trust = (file: string): void => {
-      const key = readFileSync(`${file}.pub`, 'utf8');
-      writeFileSync(knownHosts, `@cert-authority [127.0.0.1]:* ${key}`);
-    };
-    await certified.stop();
-    const config = path.join(certified.directory, 'sshd_config');
-    writeFileSync(config, '');
-    await using showing = await SshServer.start({
-      config: [`HostKey ${hostKey}`, `HostCertificate ${hostKey}-cert.pub`],
-    });
-    const lines = [`UserKnownHostsFile ${knownHosts}`];
-    const configFile = configOf(showing, hostBlock('box', showing, lines));
-    trust(authority);
-    const { target, transport } = await resolveTarget('box', { configFile });
-    expect(transport).toMatchObject({
-      kind: 'system',
-      reason: expect.stringContaining('certificate authority'),
-    });
-    await using opened = await SystemSshConnection.open(target, undefined, {
-      directory,
-    });
-    expect((await opened.run('echo in')).stdout).toBe('in\n');
-    trust(stranger);
-    await expect(
-      SystemSshConnection.open(target, undefined, { directory }),
-    ).rejects.toMatchObject({
-      code: 'HOST_KEY_UNKNOWN',
-      next: expect.stringContaining('--accept-host-key SHA256:'),
-    });
-  });
+  it(
+    'takes a host by its certificate, and by no other authority',
+    { tags: 'soak' },
+    async () => {
+      const authority = makeKey(path.join(directory, 'host_ca'));
+      const stranger = makeKey(path.join(directory, 'other_ca'));
+      await using certified = await SshServer.start();
+      const hostKey = path.join(certified.directory, 'host_ed25519');
+      sign(authority, hostKey, ['-h', '-n', '127.0.0.1']);
+      const knownHosts = path.join(certified.directory, 'authorities');
+      const trust = (file: string): void => {
+        const key = readFileSync(`${file}.pub`, 'utf8');
+        writeFileSync(knownHosts, `@cert-authority [127.0.0.1]:* ${key}`);
+      };
+      await certified.stop();
+      const config = path.join(certified.directory, 'sshd_config');
+      writeFileSync(config, '');
+      await using showing = await SshServer.start({
+        config: [`HostKey ${hostKey}`, `HostCertificate ${hostKey}-cert.pub`],
+      });
+      const lines = [`UserKnownHostsFile ${knownHosts}`];
+      const configFile = configOf(showing, hostBlock('box', showing, lines));
+      trust(authority);
+      const { target, transport } = await resolveTarget('box', { configFile });
+      expect(transport).toMatchObject({
+        kind: 'system',
+        reason: expect.stringContaining('certificate authority'),
+      });
+      await using opened = await SystemSshConnection.open(target, undefined, {
+        directory,
+      });
+      expect((await opened.run('echo in')).stdout).toBe('in\n');
+      trust(stranger);
+      await expect(
+        SystemSshConnection.open(target, undefined, { directory }),
+      ).rejects.toMatchObject({
+        code: 'HOST_KEY_UNKNOWN',
+        next: expect.stringContaining('--accept-host-key SHA256:'),
+      });
+    },
+  );
 });
 
 describe('the way there', () => {
@@ -230,28 +235,35 @@ describe('the way there', () => {
     expect((await opened.closed).error).toMatchObject({ code: 'SSH_CONNECTION_LOST' });
   });
 
-  it('asks nothing for a jump host if no user can answer', async () => {
-    await using first = await SshServer.start();
-    const locked = makeKey(path.join(first.directory, 'locked'), { passphrase: 'x' });
-    const blocks = [
-      hostBlock('first', first).replace(first.key, locked),
-      hostBlock('box', server, ['ProxyJump first']),
-    ];
-    const configFile = configOf(server, ...blocks);
-    const { target } = await resolveTarget('box', { configFile, transport: 'system' });
-    first.authorize(locked);
-    await expect(
-      SystemSshConnection.open(target, undefined, { directory }),
-    ).rejects.toMatchObject({
-      code: 'SSH_AUTH_NEEDED',
-      message: expect.stringContaining(locked),
-    });
-    const questions = asks([['x']]);
-    await using opened = await SystemSshConnection.open(target, questions, {
-      directory,
-    });
-    expect((await opened.run('echo in')).stdout).toBe('in\n');
-  });
+  it(
+    'asks nothing for a jump host if no user can answer',
+    { tags: 'soak' },
+    async () => {
+      await using first = await SshServer.start();
+      const locked = makeKey(path.join(first.directory, 'locked'), { passphrase: 'x' });
+      const blocks = [
+        hostBlock('first', first).replace(first.key, locked),
+        hostBlock('box', server, ['ProxyJump first']),
+      ];
+      const configFile = configOf(server, ...blocks);
+      const { target } = await resolveTarget('box', {
+        configFile,
+        transport: 'system',
+      });
+      first.authorize(locked);
+      await expect(
+        SystemSshConnection.open(target, undefined, { directory }),
+      ).rejects.toMatchObject({
+        code: 'SSH_AUTH_NEEDED',
+        message: expect.stringContaining(locked),
+      });
+      const questions = asks([['x']]);
+      await using opened = await SystemSshConnection.open(target, questions, {
+        directory,
+      });
+      expect((await opened.run('echo in')).stdout).toBe('in\n');
+    },
+  );
 });
 
 describe('questions', () => {
@@ -420,27 +432,33 @@ describe.skipIf(noPasswords !== undefined)(
       await guarded?.[Symbol.asyncDispose]();
     });
 
-    it.each([
+    const kinds = [
       ['password', 'KbdInteractiveAuthentication no', 'password'],
       ['keyboard-interactive', 'PasswordAuthentication no', 'keyboard-interactive'],
-    ])('asks for one by %s, once', async (method, _, kind) => {
-      const lines = [`PreferredAuthentications ${method}`];
-      const secrets = new RememberedSecrets();
-      const questions = asks([['wrong'], [PASSWORD]]);
-      const opened = await open(lines, questions, { secrets }, guarded);
-      expect((await opened.run('echo in')).stdout).toBe('in\n');
-      await opened.close();
-      expect(questions.secretsAsked.map((asked) => asked.kind)).toEqual([kind, kind]);
-      // Made again without anybody to ask.
-      await (await open(lines, undefined, { secrets }, guarded)).close();
-      secrets.keepPassword(`${testUser}@127.0.0.1:${guarded.port}`, 'outdated');
-      await expect(open(lines, undefined, { secrets }, guarded)).rejects.toMatchObject({
-        code: 'SSH_AUTH_NEEDED',
-      });
-      await expect(open(lines, undefined, {}, guarded)).rejects.toMatchObject({
-        code: 'SSH_AUTH_NEEDED',
-      });
-    });
+    ] as const;
+    it.each(effort({ quick: kinds.slice(0, 1), soak: kinds }))(
+      'asks for one by %s, once',
+      async (method, _, kind) => {
+        const lines = [`PreferredAuthentications ${method}`];
+        const secrets = new RememberedSecrets();
+        const questions = asks([['wrong'], [PASSWORD]]);
+        const opened = await open(lines, questions, { secrets }, guarded);
+        expect((await opened.run('echo in')).stdout).toBe('in\n');
+        await opened.close();
+        expect(questions.secretsAsked.map((asked) => asked.kind)).toEqual([kind, kind]);
+        // Made again without anybody to ask.
+        await (await open(lines, undefined, { secrets }, guarded)).close();
+        secrets.keepPassword(`${testUser}@127.0.0.1:${guarded.port}`, 'outdated');
+        await expect(
+          open(lines, undefined, { secrets }, guarded),
+        ).rejects.toMatchObject({
+          code: 'SSH_AUTH_NEEDED',
+        });
+        await expect(open(lines, undefined, {}, guarded)).rejects.toMatchObject({
+          code: 'SSH_AUTH_NEEDED',
+        });
+      },
+    );
   },
 );
 
