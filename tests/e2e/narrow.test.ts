@@ -205,33 +205,37 @@ test('the log has its texts, and keeps its place when the screen turns', async (
   await expect.poll(place).toEqual(narrow);
 });
 
-test('questions of a connection are whole, and so is the form of a machine', async () => {
-  await go('cluster', part('node-box'));
-  for (const width of [WIDTH, 360]) {
-    await page.setViewportSize({ width, height: 860 });
+test(
+  'questions of a connection are whole, and so is the form of a machine',
+  { tags: 'soak' },
+  async () => {
+    await go('cluster', part('node-box'));
+    for (const width of [WIDTH, 360]) {
+      await page.setViewportSize({ width, height: 860 });
+      await part('node-box').getByTestId('node-check').click();
+      expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
+      expect(await cutOf(part('question-dialog'))).toBe(0);
+      const { x, width: wide } = (await part('question-accept').boundingBox())!;
+      expect(x).toBeGreaterThan(0);
+      expect(x + wide).toBeLessThan(width);
+      await part('question-refuse').click();
+      await part('question-dialog').waitFor({ state: 'detached' });
+      await part('add-node').click();
+      await part('node-slurm-login').check();
+      expect(await cutOf(part('node-dialog'))).toBe(0);
+      await page.keyboard.press('Escape');
+      await part('node-dialog').waitFor({ state: 'detached' });
+    }
     await part('node-box').getByTestId('node-check').click();
-    expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
+    await part('question-accept').click();
+    await part('secret-0').waitFor();
+    expect(await part('question-dialog').innerText()).toContain('kkkk');
     expect(await cutOf(part('question-dialog'))).toBe(0);
-    const { x, width: wide } = (await part('question-accept').boundingBox())!;
-    expect(x).toBeGreaterThan(0);
-    expect(x + wide).toBeLessThan(width);
-    await part('question-refuse').click();
-    await part('question-dialog').waitFor({ state: 'detached' });
-    await part('add-node').click();
-    await part('node-slurm-login').check();
-    expect(await cutOf(part('node-dialog'))).toBe(0);
     await page.keyboard.press('Escape');
-    await part('node-dialog').waitFor({ state: 'detached' });
-  }
-  await part('node-box').getByTestId('node-check').click();
-  await part('question-accept').click();
-  await part('secret-0').waitFor();
-  expect(await part('question-dialog').innerText()).toContain('kkkk');
-  expect(await cutOf(part('question-dialog'))).toBe(0);
-  await page.keyboard.press('Escape');
-  await part('question-dialog').waitFor({ state: 'detached' });
-  await page.setViewportSize({ width: WIDTH, height: 860 });
-});
+    await part('question-dialog').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: WIDTH, height: 860 });
+  },
+);
 
 test('a machine’s address is on one line', async () => {
   const address = part('node-box').getByTestId('node-address');
@@ -239,23 +243,27 @@ test('a machine’s address is on one line', async () => {
   expect((await address.boundingBox())!.height).toBeLessThan(24);
 });
 
-test('tabs of terminals scroll in their place, the current one in sight', async () => {
-  await part('node-this-computer').getByTestId('node-terminal').click();
-  for (let tab = 1; tab < TABS; tab++) await part('terminal-new').click();
-  const current = part('terminal-tab').nth(TABS - 1);
-  const isInSight = async () => {
-    const { x, width } = (await current.boundingBox())!;
-    return x >= 0 && x + width <= page.viewportSize()!.width;
-  };
-  await expect.poll(isInSight).toBe(true);
-  expect(await hidden()).toBe(0);
-  await page.setViewportSize({ width: 360, height: 860 });
-  await expect.poll(isInSight).toBe(true);
-  expect(await hidden()).toBe(0);
-  for (let tab = 0; tab < TABS; tab++) await part('terminal-close').click();
-  await part('terminals').waitFor({ state: 'detached' });
-  expect(app.errors).toEqual([]);
-});
+test(
+  'tabs of terminals scroll in their place, the current one in sight',
+  { tags: 'soak' },
+  async () => {
+    await part('node-this-computer').getByTestId('node-terminal').click();
+    for (let tab = 1; tab < TABS; tab++) await part('terminal-new').click();
+    const current = part('terminal-tab').nth(TABS - 1);
+    const isInSight = async () => {
+      const { x, width } = (await current.boundingBox())!;
+      return x >= 0 && x + width <= page.viewportSize()!.width;
+    };
+    await expect.poll(isInSight).toBe(true);
+    expect(await hidden()).toBe(0);
+    await page.setViewportSize({ width: 360, height: 860 });
+    await expect.poll(isInSight).toBe(true);
+    expect(await hidden()).toBe(0);
+    for (let tab = 0; tab < TABS; tab++) await part('terminal-close').click();
+    await part('terminals').waitFor({ state: 'detached' });
+    expect(app.errors).toEqual([]);
+  },
+);
 
 /** Of the page, where functions of `evaluate` run. */
 declare const location: { hash: string };

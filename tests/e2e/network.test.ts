@@ -146,14 +146,18 @@ test('a measurement can be cancelled; what was known stays', async () => {
   expect(await part('link-map').count()).toBe(1);
 });
 
-test('what a command has measured is shown; a machine that goes takes its links along', async () => {
-  await home.run(['nodes', 'remove', 'gone']);
-  await part('link-box-gone').waitFor({ state: 'detached' });
-  await home.run(['nodes', 'network']);
-  await part('link-box-this-computer')
-    .filter({ hasText: /bit\/s/ })
-    .waitFor();
-});
+test(
+  'what a command has measured is shown; a machine that goes takes its links along',
+  { tags: 'soak' },
+  async () => {
+    await home.run(['nodes', 'remove', 'gone']);
+    await part('link-box-gone').waitFor({ state: 'detached' });
+    await home.run(['nodes', 'network']);
+    await part('link-box-this-computer')
+      .filter({ hasText: /bit\/s/ })
+      .waitFor();
+  },
+);
 
 test(
   'an idle machine that goes away is unreachable, since when and why, until it is back',
