@@ -103,7 +103,8 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
   });
 
   // More of them than a scan has invocations; of two tiles each.
-  test.each(way.split ? [64, 4_160] : [])('parts of %i', async (partElements) => {
+  const parts = effort({ quick: [64], soak: [64, 4_160] });
+  test.each(way.split ? parts : [])('parts of %i', async (partElements) => {
     using small = await TestDevice.open({ ...way, partElements });
     const x = bellShaped(300 * 64 + 5);
     const reference = backends.reference();

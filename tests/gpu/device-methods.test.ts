@@ -35,6 +35,10 @@ const METHODS: readonly [string, JsonObject][] = [
   ['qsgd', { bits: 3, bucket: 7, minElements: 0 }],
   ['qsgd', { levels: 1000, bucket: 5000, minElements: 4 }],
 ];
+/** The first of each method. */
+const KINDS = METHODS.filter(
+  ([id], index) => METHODS.findIndex(([first]) => first === id) === index,
+);
 /** Tensors whose borders fall on nothing. */
 const SHAPES = effort<readonly (readonly number[])[]>({
   quick: [[], [2], [3, 510], [511, 2, 9_494]],
@@ -55,10 +59,11 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
     gpu[Symbol.dispose]();
   });
 
-  describe.each(METHODS)('%s %j', (id, parameters) => {
+  const usual = way.subgroups && !way.split;
+  const few = effort({ quick: KINDS, soak: METHODS });
+  describe.each(usual ? METHODS : few)('%s %j', (id, parameters) => {
     // Methods see subgroups through kernels alone, which have tests of their own; parts
     // change what happens at borders.
-    const usual = way.subgroups && !way.split;
     const others = way.split ? [[31], [3, 510], [511, 2, 1_700]] : [[511, 2, 9_494]];
     const shapes = usual ? SHAPES : others;
     test.each(shapes.map((shape) => [shape]))('tensors of %j', async (tensors) => {
@@ -66,7 +71,8 @@ describe.skipIf(!hasVulkan).each(WAYS)('$name', (way) => {
       await compareRanks(gpu, id, parameters, tensors, (seed) => bellShaped(n, seed));
     });
 
-    test.each(usual ? NAMES : [])('%s', async (name) => {
+    const names = usual && few.some(([, own]) => own === parameters) ? NAMES : [];
+    test.each(names)('%s', async (name) => {
       await compareRanks(gpu, id, parameters, [700, 333], () => INPUTS[name]!(1033), 1);
     });
   });

@@ -30,7 +30,10 @@ const VARIANTS: readonly [string, JsonObject][] = [
   ['onebit', { granularity: 'column', minElements: 0 }],
 ];
 /** Tensors whose borders fall on nothing. */
-const SHAPES = [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]];
+const SHAPES = effort<readonly (readonly number[])[]>({
+  quick: [[], [2], [3, 510], [511, 2, 9_494]],
+  soak: [[], [0], [1], [2], [31], [512], [3, 510], [511, 2, 9_494]],
+});
 
 /** Of matrices: parts of squares, several of them, dense ones among them, more dimensions. */
 const MATRICES = [

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Arena, arenaMemory, type Region } from '../../../src/agent/memory/arena.ts';
+import { effort } from '../../harness/effort.ts';
 
 it('hands out aligned regions that never overlap, and takes them back', () => {
   const steps = fc.array(
@@ -80,6 +81,7 @@ it('leaves alone what others have taken of its memory', () => {
         memory.buffer.byteLength,
       );
     }),
+    { numRuns: effort({ quick: 25, soak: 5000 }) },
   );
 });
 

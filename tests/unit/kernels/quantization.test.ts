@@ -210,34 +210,37 @@ describe('values of codes', () => {
     ...[1e-10, 1, 1.7, 3e30].map(Math.fround),
   ].map(Math.fround);
 
-  it.each([1, 3, 7, 127, 1000])('of %i levels are the nearest f32', (levels) => {
-    const count = levels + 1;
-    for (const backend of [backends.reference(), backends.wasm()]) {
-      const { quantization } = backend.kernels;
-      for (const scale of SCALES) {
-        // Every level, and their opposites: of this scale nothing is left to chance.
-        const scales = { ...backend.put(Float32Array.of(levels)), length: 1 };
-        const x = Float32Array.from({ length: 2 * count }, (_, i) =>
-          i < count ? i : count - i,
-        );
-        const quantizer = { levels, runLength: 2 * count };
-        const codes = backend.arena.allocate(packedBytes(x.length, codeBits(levels)));
-        const vector = backend.put(x);
-        quantization.quantize(vector, quantizer, 'given', NOISE, scales, codes);
-        backend.arena.f32(scales)[0] = scale;
-        quantization.dequantize(vector, quantizer, scales, codes, false);
-        const values = backend.get(vector);
-        for (let i = 0; i < x.length; i++) {
-          const exact = x[i]! * (scale / levels);
-          const away = Math.abs(values[i]! - exact);
-          expect(away).toBeLessThanOrEqual(step / 2 + Math.abs(exact) * 2 ** -22);
-          if (scale / levels < 2 ** -126) continue;
-          const unit = Math.fround(scale / levels);
-          expect(values[i]).toBe(Math.fround(x[i]! * unit) + 0);
+  it.each(effort({ quick: [1, 3, 7, 127], soak: [1, 3, 7, 127, 1000] }))(
+    'of %i levels are the nearest f32',
+    (levels) => {
+      const count = levels + 1;
+      for (const backend of [backends.reference(), backends.wasm()]) {
+        const { quantization } = backend.kernels;
+        for (const scale of SCALES) {
+          // Every level, and their opposites: of this scale nothing is left to chance.
+          const scales = { ...backend.put(Float32Array.of(levels)), length: 1 };
+          const x = Float32Array.from({ length: 2 * count }, (_, i) =>
+            i < count ? i : count - i,
+          );
+          const quantizer = { levels, runLength: 2 * count };
+          const codes = backend.arena.allocate(packedBytes(x.length, codeBits(levels)));
+          const vector = backend.put(x);
+          quantization.quantize(vector, quantizer, 'given', NOISE, scales, codes);
+          backend.arena.f32(scales)[0] = scale;
+          quantization.dequantize(vector, quantizer, scales, codes, false);
+          const values = backend.get(vector);
+          for (let i = 0; i < x.length; i++) {
+            const exact = x[i]! * (scale / levels);
+            const away = Math.abs(values[i]! - exact);
+            expect(away).toBeLessThanOrEqual(step / 2 + Math.abs(exact) * 2 ** -22);
+            if (scale / levels < 2 ** -126) continue;
+            const unit = Math.fround(scale / levels);
+            expect(values[i]).toBe(Math.fround(x[i]! * unit) + 0);
+          }
         }
       }
-    }
-  });
+    },
+  );
 });
 
 describe('Elias ω', () => {

@@ -18,6 +18,7 @@ import {
   type ExportPlace,
   type IterationPlace,
 } from '../../../src/shared/rpc/run-pieces.ts';
+import { effort } from '../../harness/effort.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 import {
   done,
@@ -121,19 +122,25 @@ test('a run is shown with as many of its newest events as fit', () => {
   expect(events.slice(-2)[0]).toEqual(notices.at(-1));
 });
 
-test.each(PIECE_FORMAT_IDS)('%s is exported in pieces', (format) => {
-  const text: string[] = [];
-  let done = 0;
-  let place: ExportPlace | undefined;
-  do {
-    const piece: ExportPiece = answered(exportPiece(store, 'r', format, place));
-    text.push(piece.text);
-    expect(piece.done).toBeGreaterThanOrEqual(done);
-    ({ done, next: place } = piece);
-  } while (place !== undefined);
-  expect(done).toBe(1);
-  requireWhole(format, text.join(''));
-});
+// Those of lines are made alike.
+const formats = PIECE_FORMAT_IDS.filter((format) => format !== 'jsonl');
+
+test.each(effort<readonly PieceFormat[]>({ quick: formats, soak: PIECE_FORMAT_IDS }))(
+  '%s is exported in pieces',
+  (format) => {
+    const text: string[] = [];
+    let done = 0;
+    let place: ExportPlace | undefined;
+    do {
+      const piece: ExportPiece = answered(exportPiece(store, 'r', format, place));
+      text.push(piece.text);
+      expect(piece.done).toBeGreaterThanOrEqual(done);
+      ({ done, next: place } = piece);
+    } while (place !== undefined);
+    expect(done).toBe(1);
+    requireWhole(format, text.join(''));
+  },
+);
 
 function requireWhole(format: PieceFormat, text: string): void {
   if (format === 'json') {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LoneRank, packRankState, unpackRankState } from '../../../src/agent/engine.ts';
 import { normalQuantile } from '../../../src/agent/methods/normal-quantile.ts';
 import { CounterRandom } from '../../../src/agent/kernels/random.ts';
+import { effort } from '../../harness/effort.ts';
 import { bellShaped } from '../kernels/adversarial-inputs.ts';
 import { backends } from '../kernels/backends.ts';
 import { HARD_SELECTIONS } from './hard-selections.ts';
@@ -117,7 +118,7 @@ function expectLargest(
 }
 
 describe('gaussiank', () => {
-  it.each(['normal', 'Laplace', 'Student t₃'])(
+  it.each(effort({ quick: ['normal'], soak: ['normal', 'Laplace', 'Student t₃'] }))(
     'passes over %s data once, although a residual lacks its largest entries',
     async (name) => {
       let passes = 0;

@@ -5,7 +5,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/shared/checks/json.ts';
-import { INPUTS, SIZES } from '../kernels/adversarial-inputs.ts';
+import { effort } from '../../harness/effort.ts';
+import { INPUTS, SIZES, TELLING } from '../kernels/adversarial-inputs.ts';
 import { backends, bytes } from '../kernels/backends.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
@@ -93,6 +94,7 @@ function expectNothingLost(
 const largestOf = (values: Float64Array): number =>
   values.reduce((most, value) => Math.max(most, value), 0);
 
+const NAMES = effort<readonly string[]>({ quick: TELLING, soak: Object.keys(INPUTS) });
 const sizes = SIZES.filter((n) => n < 1e5);
 
 describe.each(METHODS)('%s %j', (method, parameters) => {
@@ -108,7 +110,7 @@ describe.each(METHODS)('%s %j', (method, parameters) => {
       makeKernels: (arena) => backends[backend](arena).kernels,
     });
 
-  it.each(Object.keys(INPUTS))('%s', async (name) => {
+  it.each(NAMES)('%s', async (name) => {
     for (const n of sizes) {
       const x = INPUTS[name]!(n);
       const gradients = [x, x.map((value) => -value / 2)];

@@ -10,6 +10,7 @@ import type { UsedWeights } from '../../../src/agent/training/models/mean-loss.t
 import type { Model } from '../../../src/agent/training/models/model.ts';
 import { openJaxRuntime } from '../../../src/agent/training/runtime/jax-runtime.ts';
 import { findWorkload } from '../../../src/agent/training/find-workload.ts';
+import { effort } from '../../harness/effort.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -58,16 +59,21 @@ async function printedBytes(model: Model, rows: number): Promise<number> {
   return most;
 }
 
-test.each([
+const workloads: readonly [string, string, number][] = [
   ['fnn3', 'digits', 67],
   ['lstm-small', 'sentences', 9],
   ['resnet-20', 'shapes', 3],
-])('%s of %s, %i samples', async (model, dataset, rows) => {
-  const names = { model, dataset, optimizer: 'sgd' };
-  const { model: found } = findWorkload(names);
-  const { computing, compiling } = await stepBytes(found, rows);
-  const printed = await printedBytes(found, rows);
-  expect(computing / printed).toBeGreaterThan(0.95);
-  expect(computing / printed).toBeLessThan(1.05);
-  expect(compiling).toBeGreaterThan(0);
-});
+];
+
+test.each(workloads.slice(0, effort({ quick: 2, soak: 3 })))(
+  '%s of %s, %i samples',
+  async (model, dataset, rows) => {
+    const names = { model, dataset, optimizer: 'sgd' };
+    const { model: found } = findWorkload(names);
+    const { computing, compiling } = await stepBytes(found, rows);
+    const printed = await printedBytes(found, rows);
+    expect(computing / printed).toBeGreaterThan(0.95);
+    expect(computing / printed).toBeLessThan(1.05);
+    expect(compiling).toBeGreaterThan(0);
+  },
+);
