@@ -67,7 +67,9 @@ describe.skipIf(missing !== undefined)(`at IPv6 addresses${because}`, () => {
     expect(await meet(seats, addresses, kind)).toBe(LOOPBACK);
   });
 
-  test.each(effort({ quick: ['tcp'] as const, soak: TRANSPORT_KINDS }))(
+  test.each(
+    effort<readonly TransportKind[]>({ quick: ['tcp'], soak: TRANSPORT_KINDS }),
+  )(
     'one whose address is another machine’s is found by either family, over %s',
     async (kind) => {
       for (const host of ['127.0.0.1', LOOPBACK]) {

@@ -18,7 +18,7 @@ import { listenTcp } from '../../../src/agent/transport/tcp-listener.ts';
 import { effort } from '../../harness/effort.ts';
 import { here, LivelyWorld } from './lively-world.ts';
 import { openSockets } from './open-sockets.ts';
-import { HOST, TRANSPORT_KINDS } from './world.ts';
+import { HOST, TRANSPORT_KINDS, type TransportKind } from './world.ts';
 
 const pick = ({
   listener,
@@ -33,7 +33,10 @@ const SILENCE_MS = 3000;
 /** Surely beyond it. */
 const BEYOND_MS = 1.5 * SILENCE_MS;
 
-const transports = effort({ quick: ['native'] as const, soak: TRANSPORT_KINDS });
+const transports = effort<readonly TransportKind[]>({
+  quick: ['native'],
+  soak: TRANSPORT_KINDS,
+});
 
 describe('of three ranks', () => {
   let world: LivelyWorld;

@@ -278,20 +278,25 @@ describe('gradwire plan', () => {
     'synthetic-vgg': () => ['--set', 'workload.synthetic={layers: [300000, 70, 4000]}'],
   };
 
-  test.each(presetFiles)('predicts a step of the preset %s', async (preset) => {
-    const needs = presetCases[preset]?.() ?? [];
-    const given = ['--network', slow, '--compute', '5', '--ranks', '2'];
-    if (typeof needs === 'string') {
-      const refused = await commands.run(['plan', preset, ...given]);
-      expect(refused).toMatchObject({ code: 2, stdout: '' });
-      expect(refused.stderr).toMatch(new RegExp(`^gradwire: ${needs}: [^\\n]*\\n$`));
-      return;
-    }
-    const lines = await plan(preset, ...given, ...needs);
-    const own = ofType(lines, 'candidate').filter((line) => line.own);
-    expect(own.length).toBeGreaterThan(0);
-    expect(ofType(lines, 'verdict')).toHaveLength(1);
-  });
+  // A dense one, one with a table, one that is refused, one that needs settings.
+  const few = ['quickstart', 'clicks-dlrm', 'digits-pipeline', 'synthetic-vgg'];
+  test.each(effort({ quick: few, soak: presetFiles }))(
+    'predicts a step of the preset %s',
+    async (preset) => {
+      const needs = presetCases[preset]?.() ?? [];
+      const given = ['--network', slow, '--compute', '5', '--ranks', '2'];
+      if (typeof needs === 'string') {
+        const refused = await commands.run(['plan', preset, ...given]);
+        expect(refused).toMatchObject({ code: 2, stdout: '' });
+        expect(refused.stderr).toMatch(new RegExp(`^gradwire: ${needs}: [^\\n]*\\n$`));
+        return;
+      }
+      const lines = await plan(preset, ...given, ...needs);
+      const own = ofType(lines, 'candidate').filter((line) => line.own);
+      expect(own.length).toBeGreaterThan(0);
+      expect(ofType(lines, 'verdict')).toHaveLength(1);
+    },
+  );
 
   test('predicts a synthetic gradient by its size', async () => {
     const lengths = [300_000, 70, 4000];

@@ -12,6 +12,7 @@ import { WINDOW } from '../../../src/agent/auto/exchange-review.ts';
 import { methods } from '../../../src/agent/methods/registry.ts';
 import type { EngineState } from '../../../src/agent/exchange/engine-state.ts';
 import type { PlanSwitch } from '../../../src/shared/plan/exchange-plan.ts';
+import { effort } from '../../harness/effort.ts';
 import {
   connectRanks,
   element,
@@ -129,7 +130,8 @@ describe('engines made with what others saved go on with the same bits', () => {
     await expectTheSame({ ...exchange, bucketBytes: 500 }, 5);
   });
 
-  it.each([1, FIRST_MOVE - 1, FIRST_MOVE, FIRST_MOVE + 3])(
+  const places = [FIRST_MOVE, 1, FIRST_MOVE - 1, FIRST_MOVE + 3];
+  it.each(places.slice(0, effort({ quick: 1, soak: 4 })))(
     'auto that moves, cut before %i',
     async (cut) => {
       // A threshold under which all is sent is not what is assumed of it.
@@ -142,7 +144,7 @@ describe('engines made with what others saved go on with the same bits', () => {
     },
   );
 
-  it.each([6, 7, 9])(
+  it.each(effort({ quick: [7], soak: [6, 7, 9] }))(
     'after a switch at 6, with one to come at 9, cut before %i',
     async (cut) => {
       const switches = [

@@ -165,7 +165,7 @@ describe('a model of layers', () => {
     },
   );
 
-  test('lists the layers after which it can be split', async () => {
+  test('lists the layers after which it can be split', { tags: 'soak' }, async () => {
     const { code, stderr } = await train(nextToken, [
       ...[...tied, 'parallelism.pipeline.splitAfter=[mix]'],
     ]).finished;

@@ -192,43 +192,47 @@ test('a run that a command launches shows up in the app', async () => {
   await core.close();
 });
 
-test('a run is found although its launcher writes nothing once it has begun', async () => {
-  await using home = new GradwireHome();
-  const { socket, database } = resolveHome({ GRADWIRE_HOME: home.directory });
-  let asked = Promise.withResolvers<null>();
-  const subscribed = Promise.withResolvers<unknown>();
-  const script: Script = {
-    runs: [],
-    answer: ({ method, body }) => {
-      if (method === 'runs') asked.resolve(null);
-      if (method !== 'subscribe') return undefined;
-      subscribed.resolve(body);
-      return { lastSequence: 0 };
-    },
-  };
-  const supervisor = await ScriptedSupervisor.listen(socket, script);
-  const core = await openCore(home);
-  await asked.promise; // what goes on already
-  asked = Promise.withResolvers();
-  const launcher = RunStore.open(database);
-  const launched = parseExperimentSpec(spec);
-  launcher.create({
-    id: 'r',
-    spec: launched,
-    switches: [],
-    createdAt: 1,
-    launcher: ownName(),
-  });
-  await asked.promise;
-  expect((await core.api.run('r')).state).toBe('starting');
-  script.runs = [
-    { run: 'r', phase: 'running', spec: launched, lastSequence: 0, createdAt: 1 },
-  ];
-  expect(await subscribed.promise).toMatchObject({ run: 'r', after: 0 });
-  launcher.close();
-  await core.close();
-  await supervisor.close();
-});
+test(
+  'a run is found although its launcher writes nothing once it has begun',
+  { tags: 'soak' },
+  async () => {
+    await using home = new GradwireHome();
+    const { socket, database } = resolveHome({ GRADWIRE_HOME: home.directory });
+    let asked = Promise.withResolvers<null>();
+    const subscribed = Promise.withResolvers<unknown>();
+    const script: Script = {
+      runs: [],
+      answer: ({ method, body }) => {
+        if (method === 'runs') asked.resolve(null);
+        if (method !== 'subscribe') return undefined;
+        subscribed.resolve(body);
+        return { lastSequence: 0 };
+      },
+    };
+    const supervisor = await ScriptedSupervisor.listen(socket, script);
+    const core = await openCore(home);
+    await asked.promise; // what goes on already
+    asked = Promise.withResolvers();
+    const launcher = RunStore.open(database);
+    const launched = parseExperimentSpec(spec);
+    launcher.create({
+      id: 'r',
+      spec: launched,
+      switches: [],
+      createdAt: 1,
+      launcher: ownName(),
+    });
+    await asked.promise;
+    expect((await core.api.run('r')).state).toBe('starting');
+    script.runs = [
+      { run: 'r', phase: 'running', spec: launched, lastSequence: 0, createdAt: 1 },
+    ];
+    expect(await subscribed.promise).toMatchObject({ run: 'r', after: 0 });
+    launcher.close();
+    await core.close();
+    await supervisor.close();
+  },
+);
 
 test('a run whose launcher ended before it began has failed', async () => {
   await using home = new GradwireHome();

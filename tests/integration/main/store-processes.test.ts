@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import { effort } from '../../harness/effort.ts';
 import { wholeRun } from '../../unit/main/sample-records.ts';
 
 const writer = path.join(import.meta.dirname, 'store-writer.ts');
@@ -37,13 +38,13 @@ function stored(): JournalEntry[] {
 
 // The larger ones also fill blocks.
 const cuts = [
-  { commits: 1, batch: 10 },
   { commits: 7, batch: 10 },
-  { commits: 40, batch: 10 },
   { commits: 5, batch: 500 },
+  { commits: 1, batch: 10 },
+  { commits: 40, batch: 10 },
   { commits: 9, batch: 500 },
 ];
-test.each(cuts)(
+test.each(cuts.slice(0, effort({ quick: 2, soak: cuts.length })))(
   'kill -9 after $commits commits of $batch loses nothing that was committed',
   async ({ commits, batch }) => {
     const child = spawn(process.execPath, [writer, file, '5000', `${batch}`]);

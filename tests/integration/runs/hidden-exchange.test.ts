@@ -122,7 +122,7 @@ const MISFITS = [
   [['doubleBuffer=true', 'engine=inline'], 'engine: thread'],
 ] as const;
 
-test.each(effort({ quick: MISFITS.slice(0, 1), soak: MISFITS }))(
+test.each(MISFITS.slice(0, effort({ quick: 1, soak: 3 })))(
   '%j is refused',
   async (settings, next) => {
     const command = node.home.startQuickstart([...WORKLOAD, ...settings]);

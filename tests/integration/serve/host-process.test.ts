@@ -18,6 +18,7 @@ import {
   it,
 } from 'vitest';
 import { probeDownload } from '../../../src/main/serve/electron-binary.ts';
+import { effort } from '../../harness/effort.ts';
 import { RunningCommand } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { rawRequest } from './raw-request.ts';
@@ -84,7 +85,8 @@ async function end(command: RunningCommand, signal: NodeJS.Signals = 'SIGTERM') 
 }
 
 describe('serve', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  it.each(signals.slice(0, effort({ quick: 1, soak: 3 })))(
     'prints one line, serves the built page, and ends cleanly on %s',
     async (signal) => {
       const command = gradwire(['serve', '--no-open']);
@@ -212,20 +214,24 @@ describe('start', () => {
     expect(result.code).toBe(0);
   });
 
-  it('with a download host that never answers says so by a limit of its own', async () => {
-    await using silent = createServer((socket) => socket.resume());
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as AddressInfo;
-    const result = await startAndStop({
-      DISPLAY: ':99',
-      PATH: '/nonexistent',
-      ELECTRON_MIRROR: `http://127.0.0.1:${port}/`,
-    });
-    expect(result.stderr).toMatch(
-      LINE('cannot download Electron: [^)]*: no answer within 3 s'),
-    );
-    expect(result.code).toBe(0);
-  });
+  it(
+    'with a download host that never answers says so by a limit of its own',
+    { tags: 'soak' },
+    async () => {
+      await using silent = createServer((socket) => socket.resume());
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+      const { port } = silent.address() as AddressInfo;
+      const result = await startAndStop({
+        DISPLAY: ':99',
+        PATH: '/nonexistent',
+        ELECTRON_MIRROR: `http://127.0.0.1:${port}/`,
+      });
+      expect(result.stderr).toMatch(
+        LINE('cannot download Electron: [^)]*: no answer within 3 s'),
+      );
+      expect(result.code).toBe(0);
+    },
+  );
 
   describe('with Electron there', () => {
     async function electron(source: string): Promise<NodeJS.ProcessEnv> {

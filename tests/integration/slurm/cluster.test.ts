@@ -155,7 +155,7 @@ describe.skipIf(slurmMissing() !== undefined)('a Slurm cluster', () => {
     [['world.nodes=[this-computer, hpc]'], 'SLURM_NOT_ALONE', 'world.nodes'],
     [['world.nodes=[tight]'], 'SLURM_TOO_SMALL', 'world.ranks'],
   ] as const;
-  test.each(effort({ quick: misfits.slice(0, 1), soak: misfits }))(
+  test.each(misfits.slice(0, effort({ quick: 1, soak: 3 })))(
     '%j is refused before anything is queued',
     async (settings, error, place) => {
       if (settings[0]!.includes('tight')) {

@@ -88,7 +88,7 @@ describe('nodes of a job that has just started', () => {
     ['says nothing', 'exit 0'],
     ['is away', 'exit 127'],
   ] as const;
-  test.each(effort({ quick: silences.slice(0, 1), soak: silences }))(
+  test.each(silences.slice(0, effort({ quick: 1, soak: 3 })))(
     'are asked for again if scontrol %s once',
     async (_, silence) => {
       using slurm = new FakeSlurm({
