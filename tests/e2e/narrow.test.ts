@@ -205,37 +205,33 @@ test('the log has its texts, and keeps its place when the screen turns', async (
   await expect.poll(place).toEqual(narrow);
 });
 
-test(
-  'questions of a connection are whole, and so is the form of a machine',
-  { tags: 'soak' },
-  async () => {
-    await go('cluster', part('node-box'));
-    for (const width of [WIDTH, 360]) {
-      await page.setViewportSize({ width, height: 860 });
-      await part('node-box').getByTestId('node-check').click();
-      expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
-      expect(await cutOf(part('question-dialog'))).toBe(0);
-      const { x, width: wide } = (await part('question-accept').boundingBox())!;
-      expect(x).toBeGreaterThan(0);
-      expect(x + wide).toBeLessThan(width);
-      await part('question-refuse').click();
-      await part('question-dialog').waitFor({ state: 'detached' });
-      await part('add-node').click();
-      await part('node-slurm-login').check();
-      expect(await cutOf(part('node-dialog'))).toBe(0);
-      await page.keyboard.press('Escape');
-      await part('node-dialog').waitFor({ state: 'detached' });
-    }
+test('questions of a connection are whole, and so is the form of a machine', async () => {
+  await go('cluster', part('node-box'));
+  for (const width of [WIDTH, 360]) {
+    await page.setViewportSize({ width, height: 860 });
     await part('node-box').getByTestId('node-check').click();
-    await part('question-accept').click();
-    await part('secret-0').waitFor();
-    expect(await part('question-dialog').innerText()).toContain('kkkk');
+    expect(await part('fingerprint').innerText()).toBe(machine.fingerprint());
     expect(await cutOf(part('question-dialog'))).toBe(0);
-    await page.keyboard.press('Escape');
+    const { x, width: wide } = (await part('question-accept').boundingBox())!;
+    expect(x).toBeGreaterThan(0);
+    expect(x + wide).toBeLessThan(width);
+    await part('question-refuse').click();
     await part('question-dialog').waitFor({ state: 'detached' });
-    await page.setViewportSize({ width: WIDTH, height: 860 });
-  },
-);
+    await part('add-node').click();
+    await part('node-slurm-login').check();
+    expect(await cutOf(part('node-dialog'))).toBe(0);
+    await page.keyboard.press('Escape');
+    await part('node-dialog').waitFor({ state: 'detached' });
+  }
+  await part('node-box').getByTestId('node-check').click();
+  await part('question-accept').click();
+  await part('secret-0').waitFor();
+  expect(await part('question-dialog').innerText()).toContain('kkkk');
+  expect(await cutOf(part('question-dialog'))).toBe(0);
+  await page.keyboard.press('Escape');
+  await part('question-dialog').waitFor({ state: 'detached' });
+  await page.setViewportSize({ width: WIDTH, height: 860 });
+});
 
 test('a machine’s address is on one line', async () => {
   const address = part('node-box').getByTestId('node-address');
