@@ -13,8 +13,10 @@ import {
   A2SGD_METHODS,
   A2SGD_QSGD_SETTING,
   A2SGD_SHARE_SETTING,
+  AVERAGED_WEIGHTS,
   COMPRESSORS,
   DENSE,
+  ownMetric,
 } from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
@@ -77,12 +79,15 @@ export const a2sgdFigure3Lstm: Figure = {
   ],
   differences: [
     'A small LSTM of bytes on embedded sentences (124,160 parameters), not LSTM-PTB.',
-    'A2SGD’s replicas drift apart; its curve is that of the model with their average weights.',
+    AVERAGED_WEIGHTS,
   ],
   seeds: [11, 12, 13, 14, 15],
   cases,
   measure: (records) => ({
-    values: { metric: required(doneOf(records).metric, 'perplexity at its end') },
+    values: {
+      metric: required(doneOf(records).metric, 'perplexity at its end'),
+      replicas: required(ownMetric(records), 'perplexity of its replicas'),
+    },
     curve: metricCurve(records),
   }),
   judge: (sweep) => ({
@@ -108,10 +113,17 @@ export const a2sgdFigure3Lstm: Figure = {
     })),
   }),
   table: (sweep) => ({
-    columns: ['method', 'final perplexity', ...EXTREMES, 'behind dense'],
+    columns: [
+      'method',
+      'final perplexity',
+      ...EXTREMES,
+      'of its replicas',
+      'behind dense',
+    ],
     rows: A2SGD_METHODS.map(({ id, name }) => [
       name,
       ...withExtremes(sweep.values(id, 'metric'), formatQuantity),
+      formatQuantity(sweep.mean(id, 'replicas')),
       id === DENSE.id ? '–' : formatPercent(mean(distances(sweep, id))),
     ]),
   }),

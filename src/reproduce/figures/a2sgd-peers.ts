@@ -1,5 +1,7 @@
 /** A2SGD and the methods that it is compared with, as its paper configures them. */
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Setting } from '../figure.ts';
+import { doneOf } from '../run-measures.ts';
 
 /** More than any tensor has, so that each has one scale. */
 const WHOLE_TENSOR = 2 ** 26;
@@ -37,6 +39,16 @@ export type MethodId = (typeof A2SGD_METHODS)[number]['id'];
 
 export const nameOf = (method: MethodId): string =>
   A2SGD_METHODS.find(({ id }) => id === method)!.name;
+
+/** A difference from the paper. */
+export const AVERAGED_WEIGHTS =
+  'A2SGD’s replicas drift apart, and their final model has the average of their weights. The paper’s algorithm averages the last gradient alone (lines 9 and 10), so its workers’ weights stay different; the table has the replicas’ own measure, too.';
+
+/** Metric of the ranks’ own replicas, before weights are averaged; that of the final model if none drifted. */
+export const ownMetric = (records: readonly RunRecord[]): number | undefined => {
+  const { metric, replicaMetric } = doneOf(records);
+  return replicaMetric ?? metric;
+};
 
 export const A2SGD_QSGD_SETTING: Setting = {
   text: 'QSGD with four levels and one ℓ₂ norm for each tensor.',

@@ -37,6 +37,7 @@ export const SOME_VALUES = {
   ...{
     entries: 7.9,
     metric: 0.9,
+    replicas: 0.9,
     iteration: 50,
     communication: 20,
     share: 0.4,
