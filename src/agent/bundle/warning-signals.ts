@@ -9,5 +9,8 @@ const WARNINGS = ['SIGUSR1', 'SIGUSR2'] as const;
 export function ignoreWarningSignals(): void {
   // Windows has neither.
   if (process.platform === 'win32') return;
-  for (const signal of WARNINGS) process.on(signal, () => undefined);
+  for (const signal of WARNINGS) {
+    // A process that runs several commands does it once.
+    if (process.listenerCount(signal) === 0) process.on(signal, () => undefined);
+  }
 }
