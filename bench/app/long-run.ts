@@ -88,7 +88,7 @@ async function measure(
       note: `${longTasks.length} tasks of 50 ms and more (0 ms: none)`,
     },
     {
-      name: `${name}: processor time of such a task`,
+      name: `${name}: processor time of a task of 50 ms and more`,
       value: Math.max(0, ...ran),
       unit: 'ms',
       goal: 50,

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { ProgramExit, ProgramRun } from './program-run.ts';
 
 /** The guard reads from a pipe of which the rank has the other end, so reading ends with the rank. */
-const GUARD = 'trap "" TERM INT HUP; cat >/dev/null; rm -rf -- "$1"';
+const GUARD = 'trap "" TERM INT HUP USR1 USR2; cat >/dev/null; rm -rf -- "$1"';
 
 export class OutsideProgram implements ProgramRun {
   readonly #exit = Promise.withResolvers<ProgramExit>();

@@ -35,11 +35,11 @@ const GUARD_SECONDS = 5;
 
 /**
  * The guard reads from descriptor 3, of which the rank has the other end, so reading ends when the
- * rank does. It survives the signal that it sends to its own group. $$ is the shell, whose place
+ * rank does. It survives the signal that it sends to its own group, and warnings of a batch system. $$ is the shell, whose place
  * the program takes: the leader of the group. The program waits for a line on descriptor 4.
  */
 const GUARDED = [
-  "(trap '' TERM INT HUP; cat <&3 >/dev/null",
+  "(trap '' TERM INT HUP USR1 USR2; cat <&3 >/dev/null",
   'rm -f "$GRADWIRE_BRIDGE"; rmdir "${GRADWIRE_BRIDGE%/*}"',
   'kill -TERM -$$; left=' + String(10 * GUARD_SECONDS),
   'while kill -0 $$ && [ $left -gt 0 ]; do sleep 0.1; left=$((left - 1)); done',

@@ -50,6 +50,8 @@ export class TorchProcess {
       // Python looks for modules first where it is started: there is only our package.
       command: [python, '-m', 'gradwire.compute'],
       workdir: folder,
+      // Python leaves ignored what it finds ignored: a batch system's warning does not end it.
+      setup: ["trap '' USR1 USR2"],
       env: { ...process.env, OMP_NUM_THREADS: String(threads), PYTHONUNBUFFERED: '1' },
       bridge: socket,
     });

@@ -13,7 +13,7 @@ const GUARDED = `
 directory=$1
 shift
 {
-  trap '' HUP INT TERM
+  trap '' HUP INT TERM USR1 USR2
   if read -r word; then exit 0; fi
   rm -rf "$directory"
   kill -s TERM -- -$$

@@ -228,50 +228,46 @@ describe('a machine reached by SSH', () => {
     for (const { pid } of places) expect(existsSync(`/proc/${pid}`)).toBe(false);
   });
 
-  test(
-    'gets a copy of a program’s directory, and later only what has changed',
-    { tags: 'soak' },
-    async () => {
-      const workdir = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
-      const programs = path.join(import.meta.dirname, '../programs');
-      mkdirSync(path.join(workdir, 'src/__pycache__'), { recursive: true });
-      for (const [from, to] of [
-        ['scripted-program.ts', 'train.ts'],
-        ['scripted-bridge.ts', 'scripted-bridge.ts'],
-      ] as const) {
-        copyFileSync(path.join(programs, from), path.join(workdir, 'src', to));
-      }
-      writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
-      writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
-      symlinkSync('words.txt', path.join(workdir, 'link'));
-      const line = `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts 5`;
-      const exec = (directory: string) =>
-        home.run([
-          ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
-          ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line],
-        ]);
-      const launch = async (): Promise<string> => succeeded(await exec(workdir)).stdout;
-      const work = path.join(base, 'nodes', os.hostname(), 'work');
-      const contents = (): string[] => readdirSync(path.join(work, 'files'));
-      try {
-        const first = await launch();
-        expect(first).toContain(`in ${work}/trees/`);
-        expect(first).toContain(': first words');
-        expect(first).not.toContain('__pycache__');
-        expect(contents()).toHaveLength(3);
-        writeFileSync(path.join(workdir, 'words.txt'), 'other words\n');
-        expect(await launch()).toContain(': other words');
-        expect(contents()).toHaveLength(4);
-        expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
-        expect(await exec('/not/there')).toMatchObject({
-          code: 2,
-          stderr: expect.stringMatching(/WORKDIR_MISSING.*workload\.copy/) as string,
-        });
-      } finally {
-        rmSync(workdir, { recursive: true });
-      }
-    },
-  );
+  test('gets a copy of a program’s directory, and later only what has changed', async () => {
+    const workdir = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
+    const programs = path.join(import.meta.dirname, '../programs');
+    mkdirSync(path.join(workdir, 'src/__pycache__'), { recursive: true });
+    for (const [from, to] of [
+      ['scripted-program.ts', 'train.ts'],
+      ['scripted-bridge.ts', 'scripted-bridge.ts'],
+    ] as const) {
+      copyFileSync(path.join(programs, from), path.join(workdir, 'src', to));
+    }
+    writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
+    writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
+    symlinkSync('words.txt', path.join(workdir, 'link'));
+    const line = `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts 5`;
+    const exec = (directory: string) =>
+      home.run([
+        ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
+        ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line],
+      ]);
+    const launch = async (): Promise<string> => succeeded(await exec(workdir)).stdout;
+    const work = path.join(base, 'nodes', os.hostname(), 'work');
+    const contents = (): string[] => readdirSync(path.join(work, 'files'));
+    try {
+      const first = await launch();
+      expect(first).toContain(`in ${work}/trees/`);
+      expect(first).toContain(': first words');
+      expect(first).not.toContain('__pycache__');
+      expect(contents()).toHaveLength(3);
+      writeFileSync(path.join(workdir, 'words.txt'), 'other words\n');
+      expect(await launch()).toContain(': other words');
+      expect(contents()).toHaveLength(4);
+      expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
+      expect(await exec('/not/there')).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/WORKDIR_MISSING.*workload\.copy/) as string,
+      });
+    } finally {
+      rmSync(workdir, { recursive: true });
+    }
+  });
 
   test('has a log that can be read', { tags: 'soak' }, async () => {
     const log = path.join(base, 'nodes', os.hostname(), 'supervisor.log');

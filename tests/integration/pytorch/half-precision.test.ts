@@ -46,7 +46,7 @@ for dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
 `;
 
 describe.skipIf(!hasPython('tests'))('PyTorch rounds', () => {
-  /** What it says of the singles, 4 bytes each, and then of the blocks, 10 bytes each. */
+  /** PyTorch's answers: 4 bytes for each of the singles, then 10 for each of the blocked values. */
   let said: Uint8Array;
 
   beforeAll(() => {

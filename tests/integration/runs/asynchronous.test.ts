@@ -91,7 +91,7 @@ test.each(SETTINGS)(
 test('the fast go ahead of a slow rank, no further than they may', async () => {
   const staleness = 3;
   const command = start([
-    ...['world.ranks=3', 'iterations=50', 'timeoutSeconds=200'],
+    ...['world.ranks=3', 'iterations=90', 'timeoutSeconds=200'],
     ...['exchange.method=topk', parallel(`staleness: ${staleness}, servers: 2`)],
   ]);
   const { processes } = await command.record('started');
@@ -110,10 +110,10 @@ test('the fast go ahead of a slow rank, no further than they may', async () => {
   }
   succeeded(await command.finished);
   const all = iterationsOf(command);
-  expect(all).toHaveLength(3 * 50);
+  expect(all).toHaveLength(3 * 90);
   expect(Math.max(...all.map((one) => one.staleness ?? 0))).toBe(staleness);
   const [done] = ofType(command.records, 'done');
-  expect(done).toMatchObject({ consistent: true, iterations: 50 });
+  expect(done).toMatchObject({ consistent: true, iterations: 90 });
   expect(done!.loss).toBeLessThan(2);
 });
 

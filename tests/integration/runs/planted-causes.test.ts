@@ -50,13 +50,9 @@ test('what is left of the payload bounds what more compression can gain', async 
   expect(textOf(verdict)).toMatch(SMALL_GAIN);
 });
 
-test(
-  'waiting for a slow rank is not for compression to shorten',
-  { tags: 'soak' },
-  async () => {
-    const { records, verdict } = await plantedVerdict(home, RANKS, A_SLOW_RANK);
-    expect(textOf(verdict)).toMatch(SMALL_GAIN);
-    const waits = ofType(records, 'iteration').map(({ phases }) => phases.wait);
-    expect(Math.max(...waits)).toBeGreaterThan(10);
-  },
-);
+test('waiting for a slow rank is not for compression to shorten', async () => {
+  const { records, verdict } = await plantedVerdict(home, RANKS, A_SLOW_RANK);
+  expect(textOf(verdict)).toMatch(SMALL_GAIN);
+  const waits = ofType(records, 'iteration').map(({ phases }) => phases.wait);
+  expect(Math.max(...waits)).toBeGreaterThan(10);
+});

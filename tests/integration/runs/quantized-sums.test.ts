@@ -3,11 +3,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CommandHost } from '../../harness/command-host.ts';
+import { effort } from '../../harness/effort.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 import { ofType } from '../../harness/records.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 
-const RANKS = 3;
+const RANKS = effort({ quick: 3, soak: 4 });
 /** Parameters of the model. */
 const N = 199_210;
 
