@@ -109,7 +109,8 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     add(wait > 0 ? 'cores' : 'lateness', at, among);
   }
   const present = [...parts].filter(([, times]) => times.some((time) => time > 0));
-  const order = present.toSorted(([, a], [, b]) => sum(b) - sum(a));
+  const sums = new Map(present.map(([part, times]) => [part, sum(times)]));
+  const order = present.toSorted(([a], [b]) => sums.get(b)! - sums.get(a)!);
   const [first, second] = order;
   return {
     step: meanInterval(step),
