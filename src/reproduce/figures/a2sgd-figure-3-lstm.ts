@@ -6,7 +6,6 @@ import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
-import { claim, exceeds } from '../part.ts';
 import { doneOf, metricCurve, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
 import {
@@ -14,7 +13,7 @@ import {
   A2SGD_QSGD_SETTING,
   A2SGD_SHARE_SETTING,
   AVERAGED_WEIGHTS,
-  COMPRESSORS,
+  closerThanOthers,
   DENSE,
   ownMetric,
 } from './a2sgd-peers.ts';
@@ -22,8 +21,6 @@ import { A2SGD } from './papers.ts';
 
 const RANKS = 8;
 const ITERATIONS = 2000;
-const OURS = 'a2sgd';
-const OTHERS = COMPRESSORS.filter(({ id }) => id !== OURS);
 /** The smallest difference of perplexities, relative to dense SGD's, that counts. */
 const CLOSER = 0.001;
 
@@ -91,12 +88,7 @@ export const a2sgdFigure3Lstm: Figure = {
     curve: metricCurve(records),
   }),
   judge: (sweep) => ({
-    parts: OTHERS.map(({ id, name }) =>
-      claim(
-        `A2SGD ends closer to dense SGD than ${name}`,
-        exceeds(distances(sweep, id), distances(sweep, OURS), CLOSER, formatPercent),
-      ),
-    ),
+    parts: closerThanOthers((id) => distances(sweep, id), CLOSER),
     ours: A2SGD_METHODS.map(
       ({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'metric'))}`,
     ).join(', '),

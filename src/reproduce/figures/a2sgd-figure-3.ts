@@ -6,7 +6,6 @@ import { formatPercent } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
-import { claim, exceeds } from '../part.ts';
 import { doneOf, metricCurve, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { MNIST } from './brought-data.ts';
@@ -15,7 +14,7 @@ import {
   A2SGD_QSGD_SETTING,
   A2SGD_SHARE_SETTING,
   AVERAGED_WEIGHTS,
-  COMPRESSORS,
+  closerThanOthers,
   DENSE,
   ownMetric,
 } from './a2sgd-peers.ts';
@@ -23,9 +22,6 @@ import { A2SGD } from './papers.ts';
 
 /** The smallest difference of accuracies that counts. Ours: the text gives no differences. */
 const CLOSER = 0.001;
-
-const OURS = 'a2sgd';
-const OTHERS = COMPRESSORS.filter(({ id }) => id !== OURS);
 
 interface Training {
   readonly workload: Readonly<Record<string, unknown>>;
@@ -127,12 +123,7 @@ export const a2sgdFigure3: Figure = {
     curve: metricCurve(records),
   }),
   judge: (sweep) => ({
-    parts: OTHERS.map(({ id, name }) =>
-      claim(
-        `A2SGD ends closer to dense SGD than ${name}`,
-        exceeds(distances(sweep, id), distances(sweep, OURS), CLOSER, formatPercent),
-      ),
-    ),
+    parts: closerThanOthers((id) => distances(sweep, id), CLOSER),
     ours: A2SGD_METHODS.map(
       ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'accuracy'))}`,
     ).join(', '),

@@ -1,6 +1,8 @@
 /** A2SGD and the methods that it is compared with, as its paper configures them. */
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { formatPercent } from '../../shared/words/units.ts';
 import type { Setting } from '../figure.ts';
+import { claim, exceeds, type Part } from '../part.ts';
 import { doneOf } from '../run-measures.ts';
 
 /** More than any tensor has, so that each has one scale. */
@@ -39,6 +41,24 @@ export type MethodId = (typeof A2SGD_METHODS)[number]['id'];
 
 export const nameOf = (method: MethodId): string =>
   A2SGD_METHODS.find(({ id }) => id === method)!.name;
+
+const OURS = 'a2sgd';
+
+/**
+ * A2SGD ends closer to dense SGD than each other method.
+ * @param distances of a method behind dense SGD, by seed
+ * @param least the smallest difference of distances that counts
+ */
+export const closerThanOthers = (
+  distances: (method: MethodId) => readonly number[],
+  least: number,
+): readonly Part[] =>
+  COMPRESSORS.filter(({ id }) => id !== OURS).map(({ id, name }) =>
+    claim(
+      `A2SGD ends closer to dense SGD than ${name}`,
+      exceeds(distances(id), distances(OURS), least, formatPercent),
+    ),
+  );
 
 /** A difference from the paper. */
 export const AVERAGED_WEIGHTS =

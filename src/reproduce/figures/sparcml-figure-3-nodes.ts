@@ -2,7 +2,7 @@
  * The time of sparse collectives, by the number of ranks, on a slow network. Source: SparCML,
  * section 8.1; the left half of its Figure 3.
  */
-import { formatCount, formatDuration, formatFactor } from '../../shared/words/units.ts';
+import { formatDuration, formatFactor } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import type { Case, Figure } from '../figure.ts';
 import {
@@ -13,17 +13,13 @@ import {
   named,
   timedClaim,
 } from '../part.ts';
-import { reductionTime } from '../run-measures.ts';
 import { ratios } from '../sweep.ts';
 import { SPARCML } from './papers.ts';
 import {
   DENSE_SPLIT,
   DOUBLING,
-  FIRST_MEASURED,
-  LAPTOP_REDUCTIONS,
-  PAPER_REDUCTIONS,
-  REDUCTION_TIME,
   reductionCase,
+  reductionRuns,
   RING,
   shortName,
   SPARSE_REDUCTIONS,
@@ -56,8 +52,6 @@ const casesOf = (scale: ReductionScale): readonly Case[] =>
       ),
     ),
   );
-
-const RING_NOTE = 'The dense reduction is our ring, not Cray-MPICH’s.';
 
 export const sparcmlFigure3Nodes: Figure = {
   id: 'sparcml-figure-3-nodes',
@@ -111,25 +105,11 @@ export const sparcmlFigure3Nodes: Figure = {
         'As in the right half: “we did run identical tests on both Piz Daint and Greina (GigE)”, and two processors cannot carry eight ranks at a gigabit.',
     },
   ],
-  differences: [
-    'N = 1,048,576 synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.',
-    'Rank processes on one computer, over an emulated network of 100 Mbit/s and 500 µs, not Piz Daint’s.',
-    REDUCTION_TIME,
-    RING_NOTE,
-  ],
-  timed: true,
-  seeds: [1, 2, 3, 4, 5],
-  cases: casesOf(LAPTOP_REDUCTIONS),
-  full: {
-    cases: casesOf(PAPER_REDUCTIONS),
-    differences: [
-      `N = ${formatCount(PAPER_REDUCTIONS.elements)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`,
-      'The network is the one between the machines.',
-      REDUCTION_TIME,
-      RING_NOTE,
-    ],
-  },
-  measure: (records) => ({ values: { time: reductionTime(records, FIRST_MEASURED) } }),
+  ...reductionRuns(casesOf, {
+    network:
+      'Rank processes on one computer, over an emulated network of 100 Mbit/s and 500 µs, not Piz Daint’s.',
+    dense: 'The dense reduction is our ring, not Cray-MPICH’s.',
+  }),
   judge: (sweep) => {
     const at = (collective: string, ranks: number): readonly number[] =>
       sweep.values(idOf(collective, ranks), 'time');

@@ -2,21 +2,17 @@
  * The time of sparse collectives, by the density that each rank sends, on a slow
  * network. Source: SparCML, section 8.1; the right half of its Figure 3.
  */
-import { formatCount, formatDuration, formatFactor } from '../../shared/words/units.ts';
+import { formatDuration, formatFactor } from '../../shared/words/units.ts';
 import { pointOf, type ChartPoint } from '../chart/chart.ts';
 import type { Case, Figure } from '../figure.ts';
 import { atMost, exceedsTimes, faster, LEAST_SPEED_UP, timedClaim } from '../part.ts';
-import { reductionTime } from '../run-measures.ts';
 import { ratios, type Sweep } from '../sweep.ts';
 import { SPARCML } from './papers.ts';
 import {
   DENSE_SPLIT,
   DOUBLING,
-  FIRST_MEASURED,
-  LAPTOP_REDUCTIONS,
-  PAPER_REDUCTIONS,
-  REDUCTION_TIME,
   reductionCase,
+  reductionRuns,
   RING,
   shortName,
   SPARSE_REDUCTIONS,
@@ -54,9 +50,6 @@ const casesOf = (scale: ReductionScale): readonly Case[] => [
     scale,
   ),
 ];
-
-const RING_NOTE =
-  'The dense reduction is our ring, not Open MPI’s. It does not depend on the density, so it was measured once per seed and is drawn as a line.';
 
 export const sparcmlFigure3: Figure = {
   id: 'sparcml-figure-3',
@@ -103,25 +96,12 @@ export const sparcmlFigure3: Figure = {
         'Ours: two processors cannot carry eight ranks at a gigabit. Time by bytes and time by latency keep roughly their ratio, since latency is ten times as high; that of computing to both falls.',
     },
   ],
-  differences: [
-    'N = 1,048,576 synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.',
-    'Eight rank processes on one computer, over an emulated network of 100 Mbit/s and 500 µs: a tenth of Gigabit Ethernet in bandwidth and ten times its latency, so that two cores keep up with it.',
-    REDUCTION_TIME,
-    RING_NOTE,
-  ],
-  timed: true,
-  seeds: [1, 2, 3, 4, 5],
-  cases: casesOf(LAPTOP_REDUCTIONS),
-  full: {
-    cases: casesOf(PAPER_REDUCTIONS),
-    differences: [
-      `N = ${formatCount(PAPER_REDUCTIONS.elements)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`,
-      'The network is the one between the machines.',
-      REDUCTION_TIME,
-      RING_NOTE,
-    ],
-  },
-  measure: (records) => ({ values: { time: reductionTime(records, FIRST_MEASURED) } }),
+  ...reductionRuns(casesOf, {
+    network:
+      'Eight rank processes on one computer, over an emulated network of 100 Mbit/s and 500 µs: a tenth of Gigabit Ethernet in bandwidth and ten times its latency, so that two cores keep up with it.',
+    dense:
+      'The dense reduction is our ring, not Open MPI’s. It does not depend on the density, so it was measured once per seed and is drawn as a line.',
+  }),
   judge: (sweep) => {
     const [low, high] = [DENSITIES[0]!, DENSITIES.at(-1)!];
     const at = (collective: string, density: number): readonly number[] =>

@@ -1,5 +1,7 @@
 /** Shared by both halves of SparCML's Figure 3: reductions of made-up gradients, and what is said of them. */
-import type { Case } from '../figure.ts';
+import { formatCount } from '../../shared/words/units.ts';
+import type { Case, Figure } from '../figure.ts';
+import { reductionTime } from '../run-measures.ts';
 
 export const DOUBLING = 'ssar-recursive-doubling';
 export const SPLIT = 'ssar-split-allgather';
@@ -13,15 +15,15 @@ export interface ReductionScale {
   readonly network?: { readonly bandwidth: string; readonly latency: string };
 }
 
-export const LAPTOP_REDUCTIONS: ReductionScale = {
+const LAPTOP: ReductionScale = {
   elements: 1_048_576,
   network: { bandwidth: '100 Mbit/s', latency: '500 µs' },
 };
 /** The paper's size. */
-export const PAPER_REDUCTIONS: ReductionScale = { elements: 16 * 2 ** 20 };
+const PAPER: ReductionScale = { elements: 16 * 2 ** 20 };
 
 /** The first iteration that is measured: sockets and buffers have grown to their final size by then. */
-export const FIRST_MEASURED = 2;
+const FIRST_MEASURED = 2;
 
 interface Reduction {
   readonly id: string;
@@ -52,8 +54,36 @@ export const reductionCase = (
   },
 });
 
-export const REDUCTION_TIME =
+const REDUCTION_TIME =
   'A time is the median of ten iterations, each taken from the rank that arrived last, which waits for no one.';
+
+const valuesOf = ({ elements }: ReductionScale): string =>
+  `N = ${formatCount(elements)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`;
+
+/**
+ * The runs of a half, at either scale, and what is measured of them.
+ * @param network differences of the laptop's network from the paper's
+ * @param dense differences of the dense reduction
+ */
+export const reductionRuns = (
+  casesOf: (scale: ReductionScale) => readonly Case[],
+  { dense, network }: { readonly dense: string; readonly network: string },
+): Pick<Figure, 'cases' | 'differences' | 'full' | 'measure' | 'seeds' | 'timed'> => ({
+  differences: [valuesOf(LAPTOP), network, REDUCTION_TIME, dense],
+  timed: true,
+  seeds: [1, 2, 3, 4, 5],
+  cases: casesOf(LAPTOP),
+  full: {
+    cases: casesOf(PAPER),
+    differences: [
+      valuesOf(PAPER),
+      'The network is the one between the machines.',
+      REDUCTION_TIME,
+      dense,
+    ],
+  },
+  measure: (records) => ({ values: { time: reductionTime(records, FIRST_MEASURED) } }),
+});
 
 /** The collective in a sentence: `dense split-allgather`. */
 export const shortName = (collective: string): string =>
