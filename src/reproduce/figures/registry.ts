@@ -19,6 +19,7 @@ import { dctTable3 } from './dct-table-3.ts';
 import { qsgdFigure2 } from './qsgd-figure-2.ts';
 import { qsgdSection3 } from './qsgd-section-3.ts';
 import { qsgdTable1 } from './qsgd-table-1.ts';
+import { scalecomFigure1c } from './scalecom-figure-1c.ts';
 import { scalecomFigure1 } from './scalecom-figure-1.ts';
 import { scalecomFigure2 } from './scalecom-figure-2.ts';
 import { scalecomFigure3 } from './scalecom-figure-3.ts';
@@ -50,6 +51,7 @@ export const figures: readonly Figure[] = [
   a2sgdFigure4,
   a2sgdFigure5,
   scalecomFigure1,
+  scalecomFigure1c,
   scalecomFigure2,
   scalecomFigure3,
   scalecomTable2,

@@ -74,11 +74,11 @@ export const scalecomTable3: Figure = {
   ],
   // Not those by which the settings were examined before.
   seeds: [11, 12, 13, 14, 15],
-  cases: casesOf(VARIANTS, 8),
+  cases: casesOf(MODELS, VARIANTS, 8),
   measure: measureMetric,
   judge: (sweep) => ({
     parts: [
-      withoutLoss(sweep, FILTERED),
+      withoutLoss(sweep, MODELS, FILTERED),
       claim(
         'with the filter the loss is not larger than without',
         ...MODELS.map((model) => {
@@ -92,8 +92,8 @@ export const scalecomTable3: Figure = {
         }),
       ),
     ],
-    ours: oursText(sweep, VARIANTS),
+    ours: oursText(sweep, MODELS, VARIANTS),
   }),
   chart: (sweep) => lossChart(sweep, [FILTERED, PLAIN]),
-  table: (sweep) => accuracyTable(sweep, VARIANTS),
+  table: (sweep) => accuracyTable(sweep, MODELS, VARIANTS),
 };

@@ -1,5 +1,6 @@
 /** The judges of ScaleCom's figures, by results for which the rule leaves one verdict. */
 import { describe, expect, test } from 'vitest';
+import { scalecomFigure1c } from '../../../src/reproduce/figures/scalecom-figure-1c.ts';
 import { scalecomFigure1 } from '../../../src/reproduce/figures/scalecom-figure-1.ts';
 import { scalecomFigure2 } from '../../../src/reproduce/figures/scalecom-figure-2.ts';
 import { scalecomFigure3 } from '../../../src/reproduce/figures/scalecom-figure-3.ts';
@@ -297,5 +298,40 @@ describe('models trained at a large batch size', () => {
     ).toMatchObject({
       verdict: 'undecided',
     });
+  });
+});
+
+describe('a Transformer at a large batch size', () => {
+  const HARMED = { 'transformer-topk': 0.08 };
+
+  test('is confirmed where local top-k loses and ScaleCom does not', () => {
+    expect(judged(scalecomFigure1c, ending(HARMED))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test('is refuted where local top-k loses less than what counts', () => {
+    expect(judged(scalecomFigure1c, ending({ 'transformer-topk': 0.005 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: local top-k ends with a loss'],
+    });
+  });
+
+  test('is refuted where ScaleCom loses', () => {
+    expect(
+      judged(scalecomFigure1c, ending({ ...HARMED, 'transformer-scalecom': 0.04 })),
+    ).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: ScaleCom with β = 0.1 ends without loss (Transformer on sentences, perplexity)',
+      ],
+    });
+  });
+
+  test('is undecided where the spread could hide a loss', () => {
+    expect(
+      judged(scalecomFigure1c, ending(HARMED, [0.02, -0.01, 0, 0.03, -0.02])).verdict,
+    ).toBe('undecided');
   });
 });
