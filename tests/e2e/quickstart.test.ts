@@ -289,6 +289,10 @@ describe('a run that the command line started, as it goes on', () => {
     });
   });
 
+  it('foresees the switch that it suggests', async () => {
+    await untilShown('invite-predicted', /A step would take about .* instead of/);
+  });
+
   it('refuses an invalid switch with its reason, and the run goes on', async () => {
     await page.getByTestId('switch-method').selectOption('topk');
     const ratio = page.getByTestId('switch-parameter-ratio');

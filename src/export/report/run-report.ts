@@ -17,6 +17,7 @@ import { workloadName } from '../../shared/spec/model-name.ts';
 import { isOpenEnded } from '../../shared/spec/program-spec.ts';
 import type { Verdict } from '../../shared/verdict/verdict.ts';
 import { capitalized } from '../../shared/words/capitalized.ts';
+import { describeMeasure, measureAround } from '../../shared/verdict/measure-around.ts';
 import {
   describeEffect,
   describeForeseen,
@@ -150,7 +151,10 @@ function factsOf({ detail }: ReportedRun): readonly (readonly [string, string])[
 }
 
 function switchBlocks(run: ReportedRun): readonly Block[] {
-  const rows = switchesOf(run).map((event) => {
+  const { events, metricKind = ACCURACY } = run.detail;
+  const switches = switchesOf(run);
+  const rows = switches.map((event, index) => {
+    const around = measureAround(events, event.fence, switches[index + 1]?.fence);
     const effect = run.effects.get(event.epoch);
     return [
       formatCount(event.fence),
@@ -159,15 +163,22 @@ function switchBlocks(run: ReportedRun): readonly Block[] {
       effect === undefined || event.foreseen === undefined
         ? ''
         : describeForeseen(event.foreseen, effect),
+      around === undefined ? '' : describeMeasure(around, metricKind),
     ];
   });
   if (rows.length === 0) return [];
   return [
     {
       kind: 'table',
-      head: ['Iteration', 'Switch', 'Effect, medians before and after', 'Prediction'],
+      head: [
+        'Iteration',
+        'Switch',
+        'Effect, medians before and after',
+        'Prediction',
+        'Measure',
+      ],
       rows,
-      texts: [1, 2, 3],
+      texts: [1, 2, 3, 4],
     },
   ];
 }

@@ -16,7 +16,12 @@ import {
 import { totalSeconds } from '../cost-model/cost-terms.ts';
 import type { ExchangeForecast } from '../cost-model/exchange-forecast.ts';
 import type { Estimate } from '../numbers/mean-interval.ts';
-import { formatBytes, formatDuration, formatFactor } from '../words/units.ts';
+import {
+  formatBytes,
+  formatDuration,
+  formatFactor,
+  formatWholePercent,
+} from '../words/units.ts';
 import { estimateText, term, type Proof } from './proof.ts';
 import type { StepAccount } from './step-account.ts';
 import { sumOfSeries } from './step-series.ts';
@@ -81,14 +86,17 @@ export function foreseenStep(
     bytes: { now: now.payloadBytes, then: then.payloadBytes },
     proof: {
       formula:
-        'step − exchange − compression as observed + exchange and compression as predicted, corrected by the ratio of observed to predicted under the current plan',
+        'step − exchange − compression as observed + exchange and compression as predicted, corrected by the ratio of observed to predicted under the current plan; ' +
+        `the range is no confidence interval: it spans the prediction with and without the correction, and ${formatWholePercent(MARGIN)} more on both sides, ${formatWholePercent(REHEARSAL_MARGIN)} for compression`,
       terms: [
         term('step now', estimateText(step)),
         term('exchange now', formatDuration(exchange)),
         term('compression now', formatDuration(compression)),
-        ...(overlapped > 0 ? [term('hidden now', formatDuration(overlapped))] : []),
+        ...(overlapped > 0
+          ? [term('exchange hidden behind computing', formatDuration(overlapped))]
+          : []),
         term('exchange now, predicted', formatDuration(1000 * totalSeconds(now))),
-        term('compression now, rehearsed', formatDuration(rehearsed(now))),
+        term('compression now, as rehearsed there', formatDuration(rehearsed(now))),
         term('exchange then', estimateText(nextExchange)),
         term('compression then', estimateText(nextCompression)),
         term('payload now', formatBytes(now.payloadBytes)),

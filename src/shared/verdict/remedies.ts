@@ -16,6 +16,9 @@ const NOTICEABLE = 1.02;
 /** Bytes are as good as hidden once they take this part of the step. */
 const HIDDEN = 0.05;
 
+/** The least rest of a step, as a part of it, that is more than the difference of two times nearly alike. */
+const UNRESOLVED = 0.05;
+
 /** Remedies other than for the payload, the largest gain first. */
 export function remediesOf(
   account: StepAccount,
@@ -181,7 +184,10 @@ export function payloadStatements(
       : `; now its cosine with the uncompressed gradient is ${cosine.toFixed(2)}`;
   return [
     {
-      text: `a smaller payload can speed up the step by at most ${formatFactor(gain.factor)}: its bytes are in flight for ${formatDuration(moving)}`,
+      text:
+        rest < UNRESOLVED * wall
+          ? `a smaller payload can speed up the step many times: its bytes are in flight for ${formatDuration(moving)} of ${formatDuration(wall)}`
+          : `a smaller payload can speed up the step by at most ${formatFactor(gain.factor)}: its bytes are in flight for ${formatDuration(moving)}`,
       evidence: 'phases',
       proof: { formula: 'step ÷ (step − bytes in flight)', terms },
       remedy: { id: 'payload', gain },

@@ -131,6 +131,23 @@ describe('verdict', () => {
     },
   );
 
+  it('gives no factor where the rest of a step is the difference of two nearly equal times', () => {
+    const sending = (send: number): string => {
+      const recent = new RecentIterations(2, 64);
+      for (let iteration = 0; iteration < 20; iteration++) {
+        for (const rank of [0, 1])
+          recent.add(
+            iterationRecord({ rank, iteration, phases: { compute: 10 - send, send } }),
+          );
+      }
+      return texts(summarizeWindow(recent, 0, 20)!, { ranks: 2 }).join('; ');
+    };
+    expect(sending(9.8)).toContain(
+      'can speed up the step many times: its bytes are in flight for 9.80 ms of 10.0 ms',
+    );
+    expect(sending(9)).toContain('by at most 10.0×');
+  });
+
   it('says that ranks share cores, and what cores would gain', () => {
     const said = texts(summary(), { crowd: crowd(1) }).join('; ');
     expect(said).toContain('3 ranks share 1 core, so they also wait for cores');

@@ -1,0 +1,95 @@
+/**
+ * Waits of ranks for each other, in the part of a run that its charts show. While they follow the run, these are
+ * of the last iterations under the current plan, as in the verdict; where they stand still, of that part.
+ */
+import { rankTitle } from '../../../shared/verdict/rank-nodes.ts';
+import {
+  summarizeWindow,
+  type WindowSummary,
+} from '../../../shared/verdict/window-summary.ts';
+import { formatCount, formatDuration } from '../../../shared/words/units.ts';
+import { meanOf, type Bin } from '../history/bin.ts';
+import type { RunHistory } from '../history/run-history.ts';
+
+/** The iterations from ≤ i < to. */
+interface Part {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Records that are summarised while a chart is moved: more would hold up its drawing. */
+const MOST_RECORDS = 16_384;
+
+/** Most iterations of which it can be told who waits for whom. */
+export const mostIterations = (ranks: number): number =>
+  Math.max(1, Math.floor(MOST_RECORDS / ranks));
+
+/** The waits in a part; undefined if it is too long, or no longer held one by one. */
+export function waitsIn(
+  history: Pick<RunHistory, 'ranks' | 'recent'>,
+  { from, to }: Part,
+): WindowSummary | undefined {
+  const { ranks, recent } = history;
+  if (from < recent.oldest || to - from > mostIterations(ranks)) return undefined;
+  return summarizeWindow(recent, from, to);
+}
+
+/** Mean step and wait of a rank, in milliseconds. */
+export interface RankMeans {
+  readonly wall: number;
+  readonly wait: number;
+}
+
+/** The means over bins of one rank; undefined if there is no record in them. */
+export function meansOver(bins: readonly Bin[]): RankMeans | undefined {
+  let [records, wall, wait] = [0, 0, 0];
+  for (const bin of bins) {
+    records += bin.records;
+    wall += bin.records * (meanOf(bin, 'wall') ?? 0);
+    wait += bin.records * (meanOf(bin, 'wait') ?? 0);
+  }
+  return records === 0 ? undefined : { wall: wall / records, wait: wait / records };
+}
+
+/**
+ * A sentence on who waits for whom.
+ * @param part that is shown, if it stands still
+ * @param summary of that part, or else of the last iterations
+ */
+export function waitsText(
+  summary: WindowSummary | undefined,
+  {
+    nodes,
+    part,
+    ranks,
+  }: {
+    readonly ranks: number;
+    readonly part: Part | undefined;
+    readonly nodes: ReadonlyMap<number, string>;
+  },
+): string {
+  if (part === undefined && summary === undefined)
+    return 'Waiting for the first iteration.';
+  if (ranks < 2) return 'A single rank never waits.';
+  if (summary === undefined) {
+    return (
+      `Who waits for whom is known of up to ${formatCount(mostIterations(ranks))} of the last iterations at ` +
+      'once: zoom in, or follow the run.'
+    );
+  }
+  const iterations = part === undefined ? undefined : rangeText(summary);
+  const { awaited, straggler } = summary;
+  if (straggler === undefined) {
+    const where = iterations === undefined ? '' : ` in ${iterations}`;
+    return `No straggler${where}: the ranks wait about equally long for each other.`;
+  }
+  const who = rankTitle(straggler, nodes).replace(/^r/, 'R');
+  const which = iterations ?? `the last ${formatCount(summary.iterations)} iterations`;
+  return `${who} is the straggler of ${which}: every other rank waits ${formatDuration(awaited[straggler])} a step for it.`;
+}
+
+/** `iterations 89–191` */
+const rangeText = ({ from, to }: Part): string =>
+  to - from === 1
+    ? `iteration ${formatCount(from)}`
+    : `iterations ${formatCount(from)}–${formatCount(to - 1)}`;
