@@ -1,10 +1,11 @@
 /**
  * The gestures of a run's charts on a canvas: moving the pointer sets the cursor, dragging
  * selects what is shown next, dragging with Shift moves it, a click pins, and the wheel zooms. The wheel is
- * the page's own unless the chart has the focus or Ctrl is held, so that nobody is caught by a
- * chart while scrolling.
+ * the page's own unless Ctrl is held or the chart was reached with the keyboard, so that nobody is
+ * caught by a chart while scrolling: a click gives it the focus for keys alone.
  */
 import type { ChartView } from './chart-view.svelte.ts';
+import { WheelOwner } from './wheel-owner.ts';
 
 /** Pixels that a pointer may move in a click. */
 const SLACK = 4;
@@ -17,6 +18,8 @@ export interface Geometry {
   readonly iterationAt: (x: number) => number | undefined;
   /** Pixels of the plot. */
   readonly width: () => number;
+  /** Pins what is drawn at an iteration, a fraction. */
+  readonly pin: (place: number) => void;
 }
 
 interface Drag {
@@ -30,16 +33,17 @@ interface Drag {
 export function gesturesOn(
   canvas: HTMLCanvasElement,
   view: ChartView,
-  { iterationAt, width }: Geometry,
+  { iterationAt, pin, width }: Geometry,
 ): () => void {
   const ended = new AbortController();
   const { signal } = ended;
   let drag: Drag | undefined;
+  const owner = new WheelOwner();
 
   const wheel = (event: WheelEvent): void => {
     const hasFocus = canvas.closest('[tabindex]') === document.activeElement;
     const at = iterationAt(event.offsetX);
-    if (at === undefined || !(hasFocus || event.ctrlKey || event.metaKey)) return;
+    if (at === undefined || !owner.isChart(event, hasFocus)) return;
     event.preventDefault();
     // Lines or pages, in browsers that count so.
     const unit = event.deltaMode === 0 ? 1 : event.deltaMode === 1 ? 16 : 400;
@@ -53,6 +57,9 @@ export function gesturesOn(
     const from = iterationAt(event.offsetX);
     if (event.button !== 0 || from === undefined) return;
     canvas.setPointerCapture(event.pointerId);
+    owner.pointed();
+    const once = { once: true, signal };
+    canvas.closest('[tabindex]')?.addEventListener('blur', () => owner.left(), once);
     drag = { x: event.offsetX, from, moves: event.shiftKey, isClick: true };
   };
 
@@ -75,7 +82,7 @@ export function gesturesOn(
 
   const up = (): void => {
     const { selection } = view;
-    if (drag?.isClick === true) view.pin(drag.from);
+    if (drag?.isClick === true) pin(drag.from);
     else if (selection !== undefined) view.showBetween(selection.from, selection.to);
     end();
   };

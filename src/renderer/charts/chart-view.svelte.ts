@@ -21,6 +21,15 @@ const MOST_EARLIER = 50;
 /** Milliseconds within which turns of a wheel are one change. */
 const ONE_TURN_MS = 600;
 
+/** The bar or point that was clicked, of several iterations, for one that is pinned. */
+export interface PinnedOf extends Part {
+  /**
+   * The choice among them: the longest, of all ranks or of one, or the place of the cursor, also
+   * where there are too many to find the longest.
+   */
+  readonly choice: 'longest' | 'place' | 'too-many' | { readonly longestOf: number };
+}
+
 export class ChartView {
   readonly cursor = new Cursor();
   readonly #iterations: () => number;
@@ -34,6 +43,7 @@ export class ChartView {
   #changedAt = -Infinity;
   #kind = $state<AxisKind>('iteration');
   #pinned = $state<number>();
+  #pinnedOf = $state.raw<PinnedOf>();
   /** The run's length when the charts were paused. */
   #still = $state<number>();
 
@@ -73,8 +83,17 @@ export class ChartView {
     return this.#pinned;
   }
 
-  /** Pins the iteration at a place; the pinned one again: none. */
-  pin(place: number): void {
+  /** The bar that the pinned iteration was chosen from; undefined if it stands for itself. */
+  get pinnedOf(): PinnedOf | undefined {
+    return this.#pinnedOf;
+  }
+
+  /**
+   * Pins the iteration at a place; the pinned one again: none.
+   * @param of the bar it was chosen from, if that has several
+   */
+  pin(place: number, of?: PinnedOf): void {
+    this.#pinnedOf = of;
     const iteration = Math.max(0, Math.min(this.length - 1, Math.round(place)));
     this.#pinned =
       this.length === 0 || iteration === this.#pinned ? undefined : iteration;

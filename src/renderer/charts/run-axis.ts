@@ -3,6 +3,7 @@ import type { Chart } from 'chart.js';
 import { gesturesOn } from './chart-gestures.ts';
 import type { ChartedRun } from './charted-run.svelte.ts';
 import type { Cursor } from './cursor.svelte.ts';
+import { pinPoint } from './pin-bar.ts';
 import type { Moving } from './overlay.ts';
 
 /** The cursor, the pin and what is being selected. */
@@ -19,12 +20,16 @@ export function movingOn({ map, view }: ChartedRun): Moving {
   };
 }
 
-/** Follows the pointer on a chart; without a run, it only moves the cursor. */
+/**
+ * Follows the pointer on a chart; without a run, it only moves the cursor.
+ * @param pin pins what is drawn at an iteration; default: a point of the curves
+ */
 export function followPointer(
   canvas: HTMLCanvasElement,
   chart: Chart,
   run: ChartedRun | undefined,
   cursor: Cursor,
+  pin?: (place: number) => void,
 ): () => void {
   const valueAt = (x: number): number | undefined =>
     chart.scales['x']?.getValueForPixel(x);
@@ -40,6 +45,7 @@ export function followPointer(
       const value = valueAt(x);
       return value === undefined ? undefined : run.map.toIteration(value);
     },
+    pin: pin ?? ((place) => pinPoint(run.view, run.bins, place)),
     width: () => Math.max(1, chart.chartArea.width),
   });
 }

@@ -1,4 +1,5 @@
 /** Keys that change the view of a run's charts, the same as in a timeline. */
+import type { KeyStroke } from '../state/page/shortcut.ts';
 import type { ChartView } from './chart-view.svelte.ts';
 
 /** The factor by which a key zooms, and the share by which it moves. */
@@ -15,7 +16,6 @@ const KEYS: Readonly<Partial<Record<string, (view: ChartView) => void>>> = {
   d: (view) => view.move(MOVE),
   f: (view) => view.fit(),
   p: (view) => view.pause(!view.isPaused),
-  Enter: (view) => view.pin(around(view)),
   '+': (view) => view.step('in'),
   '=': (view) => view.step('in'),
   '-': (view) => view.step('out'),
@@ -23,13 +23,26 @@ const KEYS: Readonly<Partial<Record<string, (view: ChartView) => void>>> = {
   PageDown: (view) => view.step('later'),
 };
 
-/** Acts on a key. @returns whether it is one of these */
+/**
+ * Acts on a key.
+ * @param pin pins what is drawn at a place
+ * @returns whether it is one of these
+ */
 export function viewKeys(
   view: ChartView,
-  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>,
+  event: Pick<KeyStroke, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>,
+  pin = (place: number): void => view.pin(place),
 ): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.key === 'Enter') {
+    pin(around(view));
+    return true;
+  }
   if (event.key === 'Escape') {
+    if (view.pinned !== undefined) {
+      view.unpin();
+      return true;
+    }
     // Nothing to go back to: the chart puts the cursor away.
     if (!view.hasEarlier) return false;
     view.back();
