@@ -348,9 +348,20 @@ test(
     const ranks = part('pinned-table').locator('tbody tr');
     await expect.poll(() => ranks.count()).toBe(2);
     expect(await app.obstacles()).toEqual([]);
+    await part('pinned-excess')
+      .filter({ hasText: /iterations around it/ })
+      .waitFor();
+    // The first Escape unpins, also from within the panel; the others go back.
+    await part('unpin').focus();
+    await page.keyboard.press('Escape');
+    await part('pinned').waitFor({ state: 'detached' });
+    await range.filter({ hasText: 'iterations 8–50 of 100' }).waitFor();
+    await part('phase-chart').focus();
+    await page.keyboard.press('Enter');
+    await part('pinned').waitFor();
+    await page.keyboard.press('Escape');
+    await part('pinned').waitFor({ state: 'detached' });
     for (let count = 0; count < 4; count++) await page.keyboard.press('Escape');
     await range.filter({ hasText: 'iterations 0–99 of 100' }).waitFor();
-    await part('unpin').click();
-    await part('pinned').waitFor({ state: 'detached' });
   },
 );

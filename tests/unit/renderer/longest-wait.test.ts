@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { longestWait } from '../../../src/renderer/state/runs/longest-wait.ts';
+import {
+  longestWait,
+  waitText,
+} from '../../../src/renderer/state/runs/longest-wait.ts';
+import { iterationRecord } from './records.ts';
 
 test('names who waited longest, and for whom', () => {
   const records = [
@@ -16,3 +20,24 @@ test.each([[[]], [[{ rank: 0 }]], [[{ rank: 0, waitedFor: { '1': 0 } }]]])(
     expect(longestWait(records)).toBeUndefined();
   },
 );
+
+test.each([
+  [600, 'The longest wait: rank 1 waited 504 ms for rank 0.'],
+  [
+    4837,
+    'Rank 1 spent 4.84 s in receive, reading bytes from the sockets; ' +
+      'the longest wait was shorter: rank 1 waited 504 ms for rank 0.',
+  ],
+])('tells a much longer receive first: %i ms', (receive, text) => {
+  const records = [
+    iterationRecord({ rank: 0, iteration: 0, phases: { receive: 500 } }),
+    iterationRecord({
+      rank: 1,
+      iteration: 0,
+      phases: { receive, wait: 504 },
+      waitedFor: { '0': 504 },
+    }),
+  ];
+  expect(waitText(records)).toBe(text);
+  expect(waitText(records.slice(0, 1))).toBeUndefined();
+});

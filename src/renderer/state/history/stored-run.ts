@@ -93,12 +93,15 @@ export class StoredRun {
     return entries;
   }
 
-  /** Records of one iteration, of all ranks that have one. */
-  async iteration(iteration: number): Promise<readonly IterationRecord[]> {
+  /** Records of the iterations of a part, of all ranks that have one. */
+  async part({
+    from,
+    to,
+  }: Pick<BinsQuery, 'from' | 'to'>): Promise<readonly IterationRecord[]> {
     const records: IterationRecord[] = [];
-    let next: IterationPlace | undefined = { from: iteration };
+    let next: IterationPlace | undefined = { from };
     while (next !== undefined && !this.#closed) {
-      const range = { ...next, to: iteration + 1, most: MOST_ITERATION_RECORDS };
+      const range = { ...next, to, most: MOST_ITERATION_RECORDS };
       const piece: IterationsPiece = await this.#api.iterations(this.#run, range);
       for (const { record } of piece.entries) {
         if (record.type === 'iteration') records.push(record);

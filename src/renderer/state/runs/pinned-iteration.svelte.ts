@@ -1,23 +1,38 @@
 /**
- * The records of one iteration, as they are stored: one request at a time, and the iteration
- * that was wanted last.
+ * The records of one iteration, as they are stored, and then those of the iterations around it: one
+ * request at a time, and the iteration that was wanted last.
  */
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
+import { MOST_ITERATION_RECORDS } from '../../../shared/rpc/run-pieces.ts';
 import { StoredRun } from '../history/stored-run.ts';
 import type { Connection } from '../host/connection.ts';
+
+/** Iterations before it and after it that it is compared with: as many as one answer has. */
+const AROUND = 50;
+const LEAST_AROUND = 3;
 
 interface Read {
   readonly iteration: number;
   /** Records of all ranks that have one, ascending. */
   readonly records: readonly IterationRecord[];
+  /** Records of the iterations around it; undefined until they are read. */
+  readonly around?: readonly IterationRecord[] | undefined;
+}
+
+interface Wanted {
+  readonly iteration: number;
+  /** Ranks of the run. */
+  readonly ranks: number;
+  /** Records of it that there must be before the iterations around it are read. */
+  readonly awaited: number;
 }
 
 export class PinnedIteration {
   readonly #stored: StoredRun;
   #read = $state.raw<Read>();
   #error = $state.raw<ErrorData>();
-  #wanted: number | undefined;
+  #wanted: Wanted | undefined;
   #isReading = false;
   #closed = false;
 
@@ -35,12 +50,12 @@ export class PinnedIteration {
   }
 
   /** Reads an iteration. */
-  async want(iteration: number): Promise<void> {
-    this.#wanted = iteration;
+  async want(wanted: Wanted): Promise<void> {
+    this.#wanted = wanted;
     if (this.#isReading) return;
     this.#isReading = true;
     while (this.#wanted !== undefined && !this.#closed) {
-      const next: number = this.#wanted;
+      const next: Wanted = this.#wanted;
       this.#wanted = undefined;
       await this.#readOne(next);
     }
@@ -52,17 +67,30 @@ export class PinnedIteration {
     this.#stored.close();
   }
 
-  async #readOne(iteration: number): Promise<void> {
+  async #readOne({ awaited, iteration, ranks }: Wanted): Promise<void> {
     try {
-      const records = await this.#stored.iteration(iteration);
-      if (this.#closed || this.#wanted !== undefined) return;
-      this.#read = {
-        iteration,
-        records: records.toSorted((a, b) => a.rank - b.rank),
-      };
+      const records = await this.#stored.part({ from: iteration, to: iteration + 1 });
+      if (this.#isStale) return;
+      const around =
+        this.#read?.iteration === iteration ? this.#read.around : undefined;
+      const read = { iteration, records: records.toSorted((a, b) => a.rank - b.rank) };
+      this.#read = { ...read, around };
       this.#error = undefined;
+      if (around !== undefined || records.length < awaited) return;
+      const most = Math.floor((MOST_ITERATION_RECORDS / Math.max(1, ranks) - 1) / 2);
+      const far = Math.max(LEAST_AROUND, Math.min(AROUND, most));
+      const others = await this.#stored.part({
+        from: Math.max(0, iteration - far),
+        to: iteration + far + 1,
+      });
+      if (!this.#isStale) this.#read = { ...read, around: others };
     } catch (error) {
       this.#error = toErrorData(error);
     }
+  }
+
+  /** Whether another iteration is wanted by now, or none. */
+  get #isStale(): boolean {
+    return this.#closed || this.#wanted !== undefined;
   }
 }
