@@ -18,10 +18,8 @@ import { rankTitle } from './rank-nodes.ts';
 import { ownGain, payloadStatements, remediesOf } from './remedies.ts';
 import { accountOf, type AccountPart, type StepAccount } from './step-account.ts';
 import type { VerdictContext } from './verdict-context.ts';
-import type { WindowSummary } from './window-summary.ts';
+import { VERDICT_MINIMUM, type WindowSummary } from './window-summary.ts';
 
-/** Fewest iterations for a verdict. */
-const VERDICT_MINIMUM = 5;
 /** Communication below this part of the step is not worth a sentence about its causes. */
 const NOTEWORTHY = 0.05;
 

@@ -42,13 +42,16 @@ export interface WindowSummary {
   readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
   /** Bytes and times of each rank that reported them. */
   readonly traffic: readonly RankTraffic[];
-  /** The rank that the others wait for much longer than for any other. */
+  /** The rank that the others wait for much longer than for any other, if there is enough to tell. */
   readonly straggler: number | undefined;
   /** The parts of the step, iteration by iteration. */
   readonly series: StepSeries;
   /** Records that it is made of: one for each rank and iteration. */
   readonly records: number;
 }
+
+/** Fewest iterations for a verdict, and for naming a straggler. */
+export const VERDICT_MINIMUM = 5;
 
 /** Iterations that the verdict looks back on. */
 const LOOK_BACK = 200;
@@ -163,7 +166,8 @@ export function summarizeWindow(
     })).filter(
       ({ bytesSent, rank }) => observed[rank]! > 0 && !Number.isNaN(bytesSent),
     ),
-    straggler: findStraggler(perOther, meanWall),
+    straggler:
+      iterations < VERDICT_MINIMUM ? undefined : findStraggler(perOther, meanWall),
     series: stepSeries(recent, from, to),
     records: observed.reduce((sum, count) => sum + count, 0),
   };

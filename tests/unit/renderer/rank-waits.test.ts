@@ -68,6 +68,13 @@ describe('who waits for whom', () => {
     ).toContain('zoom in, or follow the run');
   });
 
+  it('is not told of too few iterations', () => {
+    expect(textOf(SLOW_FROM, SLOW_FROM + 4)).toBe(
+      'Too few iterations to tell whether a rank is a straggler.',
+    );
+    expect(textOf(SLOW_FROM, SLOW_FROM + 5)).toContain('Rank 2 is the straggler');
+  });
+
   it('waits for the first iteration', () => {
     expect(waitsText(undefined, { ranks: RANKS, part: undefined, nodes })).toBe(
       'Waiting for the first iteration.',

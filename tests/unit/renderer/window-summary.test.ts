@@ -56,6 +56,12 @@ describe('window summary', () => {
     expect(summarizeWindow(recent, 20, 30)).toBeUndefined();
   });
 
+  it('names no straggler after a few iterations', () => {
+    expect(summary(1).straggler).toBeUndefined();
+    expect(summary(4).straggler).toBeUndefined();
+    expect(summary(5).straggler).toBe(2);
+  });
+
   it.each([
     { awaited: [0.25, 0.25, 3.5], wall: 10, straggler: 2, why: 'clearly longest' },
     { awaited: [3, 3.2, 3.1], wall: 10, straggler: undefined, why: 'all alike' },

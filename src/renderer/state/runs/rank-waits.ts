@@ -5,6 +5,7 @@
 import { rankTitle } from '../../../shared/verdict/rank-nodes.ts';
 import {
   summarizeWindow,
+  VERDICT_MINIMUM,
   type WindowSummary,
 } from '../../../shared/verdict/window-summary.ts';
 import { formatCount, formatDuration } from '../../../shared/words/units.ts';
@@ -77,6 +78,8 @@ export function waitsText(
       'once: zoom in, or follow the run.'
     );
   }
+  if (summary.iterations < VERDICT_MINIMUM)
+    return 'Too few iterations to tell whether a rank is a straggler.';
   const iterations = part === undefined ? undefined : rangeText(summary);
   const { awaited, straggler } = summary;
   if (straggler === undefined) {
