@@ -20,11 +20,19 @@ export function roundUp(value: number): number {
   return 10 * power;
 }
 
-/** Returns the range from 0 to a round number with at least 4 % of room above the largest value. */
+/**
+ * Returns the range from 0 to a round number with at least 4 % of room above the largest value;
+ * and below the smallest, if that is negative.
+ */
 export function rangeFromZero(values: Iterable<number>): AxisRange {
+  let min = 0;
   let max = 0;
-  for (const value of values) if (value > max) max = value;
-  return { min: 0, max: max === 0 ? 1 : roundUp(max * 1.04) };
+  for (const value of values) {
+    if (value > max) max = value;
+    if (value < min) min = value;
+  }
+  if (min === 0) return { min: 0, max: max === 0 ? 1 : roundUp(max * 1.04) };
+  return { min: -roundUp(min * -1.04), max: max === 0 ? 0 : roundUp(max * 1.04) };
 }
 
 /**

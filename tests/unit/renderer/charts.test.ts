@@ -7,6 +7,8 @@ import {
 } from '../../../src/renderer/charts/axis-range.ts';
 import { barRange, fitted } from '../../../src/renderer/charts/bar-heights.ts';
 import { meanCurve, smoothCurve } from '../../../src/renderer/charts/curves.ts';
+import { cutPeaks } from '../../../src/renderer/charts/cut-peaks.ts';
+import { topsOf } from '../../../src/renderer/charts/machines/machine-lines.ts';
 import {
   describeBar,
   describePhases,
@@ -85,6 +87,28 @@ describe('axis ranges', () => {
   it('leave room above the largest value and have an end without any', () => {
     expect(rangeFromZero([1, 7.9, NaN])).toEqual({ min: 0, max: 10 });
     expect(rangeFromZero([])).toEqual({ min: 0, max: 1 });
+  });
+
+  it('hold values below zero', () => {
+    expect(rangeFromZero([-7.9, 1])).toEqual({ min: -10, max: 1.5 });
+    expect(rangeFromZero([-1])).toEqual({ min: -1.5, max: 0 });
+  });
+
+  it('that cut peaks say how high each is, once for neighbours', () => {
+    const points = [1, 9, 12, 2, 8, 3].map((y, x) => ({ x, y }));
+    expect(cutPeaks(points, 5, (value) => `${value} kB/s`)).toEqual([
+      { x: 2, label: '12 kB/s' },
+      { x: 4, label: '8 kB/s' },
+    ]);
+    expect(cutPeaks(points, 12, String)).toEqual([]);
+  });
+
+  it('of machines are about the largest line, not about those that stay near zero', () => {
+    const idle = { cells: Array.from({ length: 40 }, () => 1) };
+    const busy = { cells: Array.from({ length: 40 }, (_, at) => (at % 3 ? 4000 : 9)) };
+    const tops = topsOf([idle, idle, idle, busy], [...busy.cells.keys()]);
+    expect(robustRange(tops.map(({ y }) => y)).max).toBeGreaterThan(4000);
+    expect(topsOf([{ cells: [null, 5] }], [3, 4])).toEqual([{ x: 4, y: 5 }]);
   });
 
   it('are not stretched by a few outliers, only by what most values are', () => {

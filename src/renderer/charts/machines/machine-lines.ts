@@ -10,6 +10,7 @@ import type {
 } from '../../../shared/utilisation/machine-table.ts';
 import type { MachineNames } from '../../../shared/utilisation/machine-text.ts';
 import { styleOf } from '../../state/page/run-places.ts';
+import type { Point } from '../curves.ts';
 import type { LineSeries } from '../line-series.ts';
 
 /** Machines that have a colour: those with the most. The others are faint. */
@@ -104,6 +105,16 @@ export function machineLines(
     return { ...line, property, dash, look: 'line' };
   });
 }
+
+/** The largest value of all lines in each column that has one. @param positions of the columns */
+export const topsOf = (
+  lines: readonly Pick<MachineLine, 'cells'>[],
+  positions: readonly number[],
+): readonly Point[] =>
+  positions.flatMap((x, index) => {
+    const values = lines.flatMap(({ cells }) => cells[index] ?? []);
+    return values.length === 0 ? [] : [{ x, y: Math.max(...values) }];
+  });
 
 function ofMeasure(
   row: MachineRow,
