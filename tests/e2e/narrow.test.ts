@@ -62,6 +62,16 @@ async function prepare(home: GradwireHome): Promise<void> {
   const many = Array.from({ length: 200 }, (_, at) => iterationRecord(at >> 1, at % 2));
   store.create({ id: 'many', spec: sampleSpec(), switches: [], createdAt: 0 });
   store.append('many', entries([started, ...many, done]));
+  const stalls = Array.from({ length: 12 }, (_, i): RunRecord => {
+    const [code, message] =
+      i % 2 === 0
+        ? ['RANKS_SUSPENDED', 'rank 1 (process 7) is suspended: kill -CONT 7']
+        : ['RANKS_CONTINUED', 'no rank is suspended any more'];
+    const at = 1_700_000_000_000 + 8 * i;
+    return { type: 'notice', level: 'info', at, code, message };
+  });
+  store.create({ id: 'stalls', spec: sampleSpec(), switches: [], createdAt: 0 });
+  store.append('stalls', entries([started, ...many, ...stalls, done]));
   store.create({ id: 'old', spec: sampleSpec(), switches: [], createdAt: 0 });
   store.append('old', entries([...records, done]));
   store.setDeleted('old', true);
@@ -183,6 +193,20 @@ test(
     expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
   },
 );
+
+test('events say near which iteration a rank was suspended, and that more are below', async () => {
+  await go('run/stalls', part('events-region'));
+  const first = part('events').locator('li').filter({ hasText: 'suspended:' }).last();
+  expect(await first.innerText()).toMatch(/near iteration 0\b/);
+  expect(await part('events').innerText()).toMatch(/near iteration 88\b/);
+  await page.locator('.signs').getByText('rank suspended, silent or back').waitFor();
+  const hint = page.getByText('Earlier events below');
+  await hint.waitFor();
+  const region = part('events-region');
+  await region.evaluate((box: { scrollTop: number }) => (box.scrollTop = 1e6));
+  await hint.waitFor({ state: 'detached' });
+  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+});
 
 test('the log has its texts, and keeps its place when the screen turns', async () => {
   await go('run/run', part('log-line'));

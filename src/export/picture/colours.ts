@@ -39,6 +39,7 @@ export const SOFT_COLOUR = '#4b5865';
 export const MARKER_COLOURS = {
   switch: INK_COLOUR,
   fault: '#b3261e',
+  stall: '#815000',
   checkpoint: '#0b6e4f',
   evaluation: PHASE_COLOURS.wait,
   note: '#0b63a5',

@@ -52,6 +52,11 @@ function signed(
       return `<rect x="${left}" y="${high}" width="${2 * SIGN}" height="${2 * SIGN}" ${rim}>${title}</rect>`;
     case 'triangle':
       return `<path d="M${x} ${high - 1}l${SIGN + 1} ${2 * SIGN + 1}h${-2 * SIGN - 2}Z" ${rim}>${title}</path>`;
+    case 'diamond':
+      return (
+        `<path d="M${x} ${top}V${high}" fill="none" stroke="${colour}" stroke-dasharray="2 3"/>` +
+        `<path d="M${x} ${high - 1}l${SIGN + 1} ${SIGN + 1}l${-SIGN - 1} ${SIGN + 1}l${-SIGN - 1} ${-SIGN - 1}Z" ${rim}>${title}</path>`
+      );
     case 'cross':
       return (
         `<path d="M${x} ${top}V${floor}M${left} ${high}l${2 * SIGN} ${2 * SIGN}m0 ${-2 * SIGN}l${-2 * SIGN} ${2 * SIGN}" ` +

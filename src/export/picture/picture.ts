@@ -47,8 +47,8 @@ export interface PictureSeries {
 export interface PictureMarker {
   readonly x: number;
   readonly label: string;
-  /** Default: a line with the text. A cross has a line as well. */
-  readonly sign?: 'cross' | 'disc' | 'square' | 'triangle';
+  /** Default: a line with the text. A cross and a diamond have a line as well. */
+  readonly sign?: 'cross' | 'diamond' | 'disc' | 'square' | 'triangle';
   /** `#rrggbb`, of a sign. */
   readonly colour?: string;
 }

@@ -4,13 +4,15 @@
  */
 import { useApp } from '../state/app.svelte.ts';
 import type { Bin } from '../state/history/bin.ts';
+import { IterationClock } from '../state/history/iteration-clock.ts';
+import type { RunEvent } from '../../shared/records/record-kinds.ts';
 import type { RunFeed } from '../state/runs/run-feed.svelte.ts';
 import type { RunNotes } from '../state/runs/run-notes.svelte.ts';
 import { AxisMap, axisMapOf } from './axis-map.ts';
 import type { AxisRange } from './axis-range.ts';
 import type { ChartView } from './chart-view.svelte.ts';
 import { CURVE_POINTS } from './curves.ts';
-import { markersOf, type Marker } from './markers.ts';
+import { markersOf, nearIterationOf, type Marker } from './markers.ts';
 import { readPalette, type Palette } from './palette.ts';
 import { spanAxis, spanRange } from './span.ts';
 
@@ -25,6 +27,8 @@ export interface ChartedRun {
   readonly axis: AxisRange;
   readonly map: AxisMap;
   readonly markers: readonly Marker[];
+  /** The iteration near which an event is marked that names none. */
+  readonly nearIterationOf: (event: RunEvent) => number | undefined;
   readonly palette: Palette;
 }
 
@@ -56,15 +60,14 @@ export function useChartedRun(
   );
   /** Moments, for events that name no iteration. */
   const clock = $derived.by(() => {
-    void length;
-    return axisMapOf('clock', { whole: whole(), part: [], length });
+    void tick;
+    return feed.history && new IterationClock(feed.history, bins);
   });
+  const iterationAt = (at: number): number | undefined => clock?.near(at);
   const markers = $derived(
-    markersOf(
-      feed.events,
-      (at) => (clock.kind === 'clock' ? Math.round(clock.toIteration(at)) : undefined),
-      notes.all,
-    ).filter(({ iteration }) => iteration <= length),
+    markersOf(feed.events, iterationAt, notes.all).filter(
+      ({ iteration }) => iteration <= length,
+    ),
   );
   return {
     feed,
@@ -84,6 +87,7 @@ export function useChartedRun(
     get markers() {
       return markers;
     },
+    nearIterationOf: (event) => nearIterationOf(event, iterationAt),
     get palette() {
       return palette;
     },

@@ -84,6 +84,26 @@ function drawSign(
       context.lineTo(x - SIGN - 1, y + SIGN);
       context.closePath();
       break;
+    case 'diamond': {
+      const half = SIGN + 1.5;
+      // As with a fault, what the curves do here is explained by it; but nothing is lost.
+      context.strokeStyle = colour;
+      context.lineWidth = 1;
+      context.setLineDash([2, 3]);
+      context.moveTo(x, top);
+      context.lineTo(x, y - half);
+      context.stroke();
+      context.setLineDash([]);
+      context.strokeStyle = palette.surface;
+      context.lineWidth = 1.5;
+      context.beginPath();
+      context.moveTo(x, y - half);
+      context.lineTo(x + half, y);
+      context.lineTo(x, y + half);
+      context.lineTo(x - half, y);
+      context.closePath();
+      break;
+    }
     case 'fence':
       break;
     case 'cross': {

@@ -6,9 +6,10 @@ import { eventText, type RunEvent } from '../../shared/records/record-kinds.ts';
 import type { RunNote } from '../../shared/run-query/run-note.ts';
 import { escapeControls } from '../../shared/words/printable.ts';
 import { planLabel } from '../../shared/plan/exchange-plan.ts';
+import { isStall } from './rank-stalls.ts';
 
 /** `fence`: a line before its iteration, with a label. The others have a sign at the axis. */
-type Sign = 'fence' | 'cross' | 'disc' | 'square' | 'triangle';
+type Sign = 'fence' | 'cross' | 'diamond' | 'disc' | 'square' | 'triangle';
 
 interface MarkerStyle {
   readonly title: string;
@@ -20,6 +21,11 @@ interface MarkerStyle {
 export const MARKER_STYLES = {
   switch: { title: 'switch', sign: 'fence', property: '--ink' },
   fault: { title: 'fault', sign: 'cross', property: '--bad' },
+  stall: {
+    title: 'rank suspended, silent or back',
+    sign: 'diamond',
+    property: '--warn',
+  },
   checkpoint: { title: 'checkpoint', sign: 'square', property: '--good' },
   evaluation: { title: 'evaluation', sign: 'disc', property: '--phase-wait' },
   note: { title: 'note', sign: 'triangle', property: '--accent' },
@@ -34,11 +40,11 @@ export interface Marker {
   readonly label: string;
 }
 
-/** Characters of a note that its marker says. */
-const NOTE_SHOWN = 80;
+/** Characters of a note or a message that its marker says. */
+const SHOWN = 80;
 
 const shortened = (text: string): string =>
-  text.length <= NOTE_SHOWN ? text : `${text.slice(0, NOTE_SHOWN)}…`;
+  text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 
 /** An event's marker; most kinds of events have none. */
 function kindOf(event: RunEvent): MarkerKind | undefined {
@@ -52,8 +58,28 @@ function kindOf(event: RunEvent): MarkerKind | undefined {
     case 'failed':
       return 'fault';
     default:
-      return undefined;
+      return isStall(event) ? 'stall' : undefined;
   }
+}
+
+type IterationAt = (at: number) => number | undefined;
+
+/** The iteration near which an event is marked that names none itself. */
+export function nearIterationOf(
+  event: RunEvent,
+  iterationAt: IterationAt,
+): number | undefined {
+  if (kindOf(event) === undefined || eventText(event).iteration !== undefined)
+    return undefined;
+  return iterationAt(event.at);
+}
+
+function labelOf(event: RunEvent): string {
+  if (event.type === 'switch') return planLabel(event.to);
+  // A notice's title is that of all notices; what is to be done follows after the colon.
+  return event.type === 'notice'
+    ? escapeControls(shortened(event.message.split(':')[0]!))
+    : eventText(event).title;
 }
 
 /**
@@ -63,18 +89,19 @@ function kindOf(event: RunEvent): MarkerKind | undefined {
  */
 export function markersOf(
   events: readonly RunEvent[],
-  iterationAt: (at: number) => number | undefined,
+  iterationAt: IterationAt,
   notes: readonly RunNote[] = [],
 ): readonly Marker[] {
   const markers = new Map<string, Marker>();
   for (const event of events) {
     const kind = kindOf(event);
     if (kind === undefined) continue;
-    const text = eventText(event);
     const iteration =
-      event.type === 'switch' ? event.fence : (text.iteration ?? iterationAt(event.at));
+      event.type === 'switch'
+        ? event.fence
+        : (eventText(event).iteration ?? nearIterationOf(event, iterationAt));
     if (iteration === undefined) continue;
-    const label = event.type === 'switch' ? planLabel(event.to) : text.title;
+    const label = labelOf(event);
     markers.set(`${kind} ${iteration} ${label}`, { kind, iteration, label });
   }
   for (const { id, iteration, text } of notes) {
