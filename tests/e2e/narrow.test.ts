@@ -197,8 +197,11 @@ test(
 test('events say near which iteration a rank was suspended, and that more are below', async () => {
   await go('run/stalls', part('events-region'));
   const first = part('events').locator('li').filter({ hasText: 'suspended:' }).last();
-  expect(await first.innerText()).toMatch(/near iteration 0\b/);
-  expect(await part('events').innerText()).toMatch(/near iteration 88\b/);
+  // The iterations' times are read after the events.
+  await first.filter({ hasText: /near iteration 0\b/ }).waitFor();
+  await part('events')
+    .filter({ hasText: /near iteration 88\b/ })
+    .waitFor();
   await page.locator('.signs').getByText('rank suspended, silent or back').waitFor();
   const hint = page.getByText('Earlier events below');
   await hint.waitFor();
