@@ -17,12 +17,15 @@ async function freePort(): Promise<number> {
 
 /**
  * Forks the ranks once PyTorch is imported, with what its optimisers import, as that takes seconds. They
- * end without its own teardown, whose threads abort a process now and then.
+ * end without its own teardown, which aborts a process now and then, or waits for ever for a rank that has
+ * ended; so each waits until all have come to their ends.
  */
 const RANKS = `
 import os, runpy, sys, traceback
-import torch._dynamo, torch.nn.parallel
+import torch._dynamo, torch.distributed, torch.nn.parallel
 
+torch.distributed.destroy_process_group = lambda *given, **named: None
+all_ended, running = os.pipe()
 ranks = int(sys.argv[1])
 sys.argv = sys.argv[2:]
 children = []
@@ -38,7 +41,10 @@ for rank in range(ranks):
         traceback.print_exc()
         os._exit(1)
     sys.stdout.flush()
+    os.close(running)
+    os.read(all_ended, 1)
     os._exit(0)
+os.close(running)
 statuses = [os.waitpid(child, 0)[1] for child in children]
 sys.exit(str(statuses) if any(statuses) else 0)
 `;
