@@ -1,4 +1,4 @@
-/** What a chart's sentence says of evaluations. */
+/** Evaluations in a chart's sentence. */
 import { expect, it } from 'vitest';
 import { evaluationWords } from '../../../src/renderer/charts/evaluation-words.ts';
 import type { EvaluationRecord } from '../../../src/shared/records/evaluation.ts';

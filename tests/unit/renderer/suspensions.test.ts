@@ -1,28 +1,36 @@
 import { expect, test } from 'vitest';
+import { suspendedNotice } from '../../../src/agent/supervisor/ranks/suspension-watch.ts';
 import {
   stretchOf,
   suspensionsIn,
   suspensionText,
 } from '../../../src/renderer/state/runs/suspensions.ts';
+import type { Notice } from '../../../src/shared/records/notice.ts';
 import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 import { iterationRecord } from './records.ts';
 
-const notice = (at: number, code: string, message: string): RunEvent => ({
+const told = (at: number, notice: Notice): RunEvent => ({
   type: 'notice',
   at,
+  ...notice,
+});
+const info = (code: Notice['code'], message: string): Notice => ({
   level: 'info',
   code,
   message,
 });
-const END = 'kill -CONT 17 continues the run; a stop continues and ends it';
+// As the supervisor words it.
 const events: readonly RunEvent[] = [
-  notice(10, 'RANKS_SUSPENDED', `rank 2 (process 17) is suspended: ${END}`),
-  notice(20, 'COLLECTIVE_CHOSEN', 'auto chose ring'),
-  notice(30, 'RANKS_CONTINUED', 'no rank is suspended any more'),
-  notice(
+  told(10, suspendedNotice([{ rank: 2, pid: 17, isProgram: false }])),
+  told(20, info('COLLECTIVE_CHOSEN', 'auto chose ring')),
+  told(30, info('RANKS_CONTINUED', 'no rank is suspended any more')),
+  told(
     50,
-    'RANKS_SUSPENDED',
-    `ranks 0, 1 (processes 17, 18) and the program of rank 3 (process 19) are suspended: ${END}`,
+    suspendedNotice([
+      { rank: 0, pid: 17, isProgram: false },
+      { rank: 1, pid: 18, isProgram: false },
+      { rank: 3, pid: 19, isProgram: true },
+    ]),
   ),
 ];
 const textsIn = (from: number, to: number): readonly string[] =>

@@ -49,7 +49,7 @@ export class SuspensionWatch {
     const seen = suspended.map(({ pid }) => pid).join(' ');
     if (this.#closed || seen === this.#suspended) return;
     this.#suspended = seen;
-    this.#options.told(seen === '' ? CONTINUED : noticeOf(suspended));
+    this.#options.told(seen === '' ? CONTINUED : suspendedNotice(suspended));
   }
 }
 
@@ -59,7 +59,8 @@ const CONTINUED: Notice = {
   message: 'no rank is suspended any more',
 };
 
-function noticeOf(suspended: readonly Suspended[]): Notice {
+/** The notice of suspended processes. The page reads who they are from its message. */
+export function suspendedNotice(suspended: readonly Suspended[]): Notice {
   const pids = suspended.map(({ pid }) => pid);
   const ranks = suspended.filter(({ isProgram }) => !isProgram);
   const programs = suspended.filter(({ isProgram }) => isProgram);

@@ -1,6 +1,5 @@
 /** Iterations at moments of a run, for events that tell the time alone. */
-import type { Bin } from './bin.ts';
-import { meanOf } from './bin.ts';
+import { meanOf, type Bin } from './bin.ts';
 import type { RunHistory } from './run-history.ts';
 
 /** Most bins over the whole run. */

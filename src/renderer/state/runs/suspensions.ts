@@ -6,7 +6,7 @@ import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import type { RunEvent } from '../../../shared/records/record-kinds.ts';
 
 export interface Suspension {
-  /** Whoever was suspended: `rank 2`, or `ranks 0, 2 and the program of rank 1`. */
+  /** The name of the suspended: `rank 2`, or `ranks 0, 2 and the program of rank 1`. */
   readonly who: string;
   readonly isPlural: boolean;
   readonly from: number;
