@@ -2,12 +2,12 @@
  * The loss of a Transformer on many workers, with local top-k and with ScaleCom. Source: ScaleCom,
  * Figure 1c, and the Transformer's row of Table 3 with its curve in Figure 5c.
  */
-import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
+import { formatPercent } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import type { Figure } from '../figure.ts';
 import { atLeast, claim } from '../part.ts';
-import { metricCurve } from '../run-measures.ts';
 import { SCALECOM } from './papers.ts';
+import { TRANSFORMER } from './scalecom-models.ts';
 import {
   accuracyTable,
   BASELINE,
@@ -21,22 +21,9 @@ import {
   TOLERANCE,
   warmUp,
   withoutLoss,
-  type TrainedModel,
   type Variant,
 } from './scalecom-training.ts';
 
-const TRANSFORMER: TrainedModel = {
-  id: 'transformer',
-  name: 'Transformer on sentences, perplexity',
-  workload: { model: 'transformer-small', dataset: 'sentences', batchPerRank: 4 },
-  lr: 0.002,
-  optimizer: { kind: 'adam', momentum: 0, beta2: 0.98 },
-  compression: 47,
-  iterations: 1000,
-  evaluateEvery: 100,
-  better: 'lower',
-  format: formatQuantity,
-};
 const MODELS = [TRANSFORMER];
 
 const FILTERED = scaleCom('scalecom', 'ScaleCom with β = 0.1', 0.1);
@@ -118,10 +105,7 @@ export const scalecomFigure1c: Figure = {
   // Not the one by which the rate was chosen.
   seeds: [11, 12, 13, 14, 15],
   cases: casesOf(MODELS, VARIANTS, 8),
-  measure: (records) => ({
-    ...measureMetric(records),
-    curve: metricCurve(records),
-  }),
+  measure: measureMetric,
   judge: (sweep) => ({
     parts: [
       claim(

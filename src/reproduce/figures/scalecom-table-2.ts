@@ -1,30 +1,31 @@
 /**
  * The final quality of models trained with ScaleCom at a usual batch size. Source: ScaleCom,
- * section 4, Table 2.
+ * section 4, Table 2 and Figure 4.
  */
 import type { Figure } from '../figure.ts';
 import { SCALECOM } from './papers.ts';
+import { lossCurves } from './scalecom-curves.ts';
+import { FNN3, LSTM, RESNET, TRANSFORMER } from './scalecom-models.ts';
 import {
   accuracyTable,
   BASELINE,
   casesOf,
-  lossChart,
   MARGIN_TEXT,
   measureMetric,
-  MODELS,
   oursText,
   scaleCom,
   TRAINING_SETTINGS,
   withoutLoss,
 } from './scalecom-training.ts';
 
+const MODELS = [FNN3, RESNET, LSTM, TRANSFORMER];
 const COMPRESSED = scaleCom('scalecom', 'ScaleCom', 1);
 const VARIANTS = [BASELINE, COMPRESSED];
 
 export const scalecomTable2: Figure = {
   id: 'scalecom-table-2',
   paper: SCALECOM,
-  number: 'Table 2',
+  number: 'Table 2 and Figure 4',
   title: 'Accuracy with ScaleCom at a usual batch size',
   claim: {
     text:
@@ -41,10 +42,27 @@ export const scalecomTable2: Figure = {
       },
     ],
   },
-  rule: `Each of the two models ends without loss. ${MARGIN_TEXT}`,
-  settings: TRAINING_SETTINGS,
+  rule: `Each of the four models ends without loss. ${MARGIN_TEXT}`,
+  settings: [
+    ...TRAINING_SETTINGS,
+    {
+      text: 'ResNet-20 at 92 times: two workers × 32 images, a rate of 0.05, a weight decay of 0.0001.',
+      because:
+        'Table 2: 92X for ResNet34 on CIFAR10. Section 4: “we adopt hyper-parameter settings from” He et al., who have a rate of 0.1 for batches of 128 and this decay; half the batch has half the rate.',
+    },
+    {
+      text: '400 iterations of ResNet-20.',
+      because:
+        'Ours: three passes over the images; more would take hours on two processors. Without the filter the residual drains in 1/ratio iterations, 92.',
+    },
+    {
+      text: 'The Transformer at 47 times for 1,000 iterations: Adam with β₂ = 0.98, a rate of 0.002.',
+      because:
+        'Table 2: 47X. Vaswani et al., section 5.3, have this Adam. The rate is a quarter of that of Figure 1c, which has four times the workers.',
+    },
+  ],
   differences: [
-    'Two small models of ours on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times instead of 400.',
+    'Four small models on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 and ResNet-20 at 92 times, a small LSTM of bytes at 100 times instead of 400, a small Transformer of bytes, measured by its perplexity, not by BLEU.',
     'Two workers × 32 images or 4 windows; the paper has 4 to 8 workers.',
     'Entries are chosen from the whole gradient, with one compression rate for all layers, not by chunks and with rules for each layer.',
   ],
@@ -56,6 +74,6 @@ export const scalecomTable2: Figure = {
     parts: [withoutLoss(sweep, MODELS, COMPRESSED)],
     ours: oursText(sweep, MODELS, VARIANTS),
   }),
-  chart: (sweep) => lossChart(sweep, [COMPRESSED]),
+  chart: (sweep) => lossCurves(sweep, MODELS, [COMPRESSED]),
   table: (sweep) => accuracyTable(sweep, MODELS, VARIANTS),
 };

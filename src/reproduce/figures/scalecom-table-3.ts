@@ -5,15 +5,15 @@
 import type { Figure } from '../figure.ts';
 import { claim, named } from '../part.ts';
 import { SCALECOM } from './papers.ts';
+import { lossCurves } from './scalecom-curves.ts';
+import { FNN3, LSTM } from './scalecom-models.ts';
 import {
   accuracyTable,
   BASELINE,
   casesOf,
-  lossChart,
   losses,
   MARGIN_TEXT,
   measureMetric,
-  MODELS,
   oursText,
   scaleCom,
   toleratedLoss,
@@ -21,6 +21,7 @@ import {
   withoutLoss,
 } from './scalecom-training.ts';
 
+const MODELS = [FNN3, LSTM];
 const FILTERED = scaleCom('filtered', 'ScaleCom with β = 0.1', 0.1);
 const PLAIN = scaleCom('plain', 'ScaleCom without filter', 1);
 const VARIANTS = [BASELINE, FILTERED, PLAIN];
@@ -28,7 +29,7 @@ const VARIANTS = [BASELINE, FILTERED, PLAIN];
 export const scalecomTable3: Figure = {
   id: 'scalecom-table-3',
   paper: SCALECOM,
-  number: 'Table 3',
+  number: 'Table 3 and Figure 5',
   title: 'Accuracy with ScaleCom at a large batch size',
   claim: {
     text:
@@ -94,6 +95,6 @@ export const scalecomTable3: Figure = {
     ],
     ours: oursText(sweep, MODELS, VARIANTS),
   }),
-  chart: (sweep) => lossChart(sweep, [FILTERED, PLAIN]),
+  chart: (sweep) => lossCurves(sweep, MODELS, [FILTERED, PLAIN]),
   table: (sweep) => accuracyTable(sweep, MODELS, VARIANTS),
 };

@@ -1,58 +1,14 @@
 /**
- * Shared by ScaleCom's figures of trained models: the models, and how much worse than
+ * Shared by ScaleCom's figures of trained models: their cases, and how much worse than
  * uncompressed training one may end before it counts as a loss. Source: ScaleCom, section 4.
  */
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
-import { pointOf, type Chart, type ChartPoint } from '../chart/chart.ts';
+import { formatPercent } from '../../shared/words/units.ts';
 import type { Case, Measurement, ResultTable, Setting } from '../figure.ts';
 import { atMost, claim, named, type Part, type Test } from '../part.ts';
-import { doneOf, required } from '../run-measures.ts';
+import { doneOf, metricCurve, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
-
-export interface TrainedModel {
-  readonly id: string;
-  readonly name: string;
-  readonly workload: Readonly<Record<string, unknown>>;
-  /** The learning rate with two workers; it scales with the number of workers. */
-  readonly lr: number;
-  readonly optimizer: Readonly<Record<string, unknown>>;
-  /** The factor by which ScaleCom makes the gradient smaller. */
-  readonly compression: number;
-  readonly iterations: number;
-  /** Iterations between two measurements on the test set; 0: at the end alone. */
-  readonly evaluateEvery: number;
-  readonly better: 'higher' | 'lower';
-  readonly format: (metric: number) => string;
-}
-
-/** The models of the two tables. */
-export const MODELS: readonly TrainedModel[] = [
-  {
-    id: 'fnn3',
-    name: 'FNN-3 on digits, accuracy',
-    workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 32 },
-    lr: 0.05,
-    optimizer: {},
-    compression: 92,
-    iterations: 1500,
-    evaluateEvery: 0,
-    better: 'higher',
-    format: formatPercent,
-  },
-  {
-    id: 'lstm',
-    name: 'LSTM on sentences, perplexity',
-    workload: { model: 'lstm-small', dataset: 'sentences', batchPerRank: 4 },
-    lr: 0.5,
-    optimizer: { clipNorm: 1 },
-    compression: 100,
-    iterations: 2000,
-    evaluateEvery: 0,
-    better: 'lower',
-    format: formatQuantity,
-  },
-];
+import type { TrainedModel } from './scalecom-models.ts';
 
 export interface Variant {
   readonly id: string;
@@ -155,9 +111,10 @@ export const MARGIN_TEXT =
   'loss in the paper’s own tables (27.64 to 27.24 BLEU), which the paper counts as ' +
   'none.';
 
-/** The measure at the end of a run. */
+/** The measure on the test set at the end of a run, and while it trained. */
 export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
   values: { metric: required(doneOf(records).metric, 'measure at its end') },
+  curve: metricCurve(records),
 });
 
 export const idOf = (model: string, variant: string): string => `${model}-${variant}`;
@@ -167,12 +124,15 @@ export function losses(sweep: Sweep, model: TrainedModel, variant: Variant): num
   const baseline = sweep.values(idOf(model.id, BASELINE.id), 'metric');
   return sweep
     .values(idOf(model.id, variant.id), 'metric')
-    .map((value, index) =>
-      model.better === 'higher'
-        ? 1 - value / baseline[index]!
-        : value / baseline[index]! - 1,
-    );
+    .map((value, index) => relativeLoss(model, value, baseline[index]!));
 }
+
+/** Loss of a measure against that of uncompressed training, relative: 0.01 is 1 %. */
+export const relativeLoss = (
+  { better }: TrainedModel,
+  value: number,
+  baseline: number,
+): number => (better === 'higher' ? 1 - value / baseline : value / baseline - 1);
 
 export const withoutLoss = (
   sweep: Sweep,
@@ -207,35 +167,6 @@ export const oursText = (
           .join(', '),
     )
     .join('; ');
-
-/** Change relative to uncompressed training in percent, one point per model. */
-const lossPoints = (sweep: Sweep, variant: Variant): readonly ChartPoint[] =>
-  MODELS.map((model, index) =>
-    pointOf(
-      index,
-      losses(sweep, model, variant).map((loss) => 100 * loss),
-    ),
-  );
-
-/** @param variants all but the baseline */
-export const lossChart = (sweep: Sweep, variants: readonly Variant[]): Chart => ({
-  kind: 'bars',
-  caption:
-    'How much worse a model ends than uncompressed training with the same seed, in ' +
-    'percent of its measure; below 0 is better. Means over the seeds; bars span the ' +
-    'lowest to the highest value.',
-  x: {
-    label: 'model and measure',
-    scale: 'linear',
-    categories: MODELS.map(({ name }) => name),
-  },
-  y: { label: 'loss (%)', scale: 'linear' },
-  series: variants.map((variant) => ({
-    name: variant.name,
-    points: lossPoints(sweep, variant),
-  })),
-  references: [{ y: 100 * TOLERANCE, label: 'more counts as a loss' }],
-});
 
 export const accuracyTable = (
   sweep: Sweep,

@@ -227,7 +227,9 @@ const ending =
     const lost = id.endsWith('-none') ? 0 : (losses[id] ?? 0) + noise[seed]!;
     const luck = 1 + 0.01 * seed;
     return {
-      metric: id.startsWith('fnn3') ? 0.9 * luck * (1 - lost) : (2 / luck) * (1 + lost),
+      metric: /^(fnn3|resnet)/.test(id)
+        ? 0.9 * luck * (1 - lost)
+        : (2 / luck) * (1 + lost),
     };
   };
 const FNN3 = 'FNN-3 on digits, accuracy';
@@ -248,7 +250,9 @@ describe('models trained at a usual batch size', () => {
 
   test.each([
     ['fnn3-scalecom', FNN3],
+    ['resnet-scalecom', 'ResNet-20 on shapes, accuracy'],
     ['lstm-scalecom', LSTM],
+    ['transformer-scalecom', 'Transformer on sentences, perplexity'],
   ])('are refuted where %s loses', (id, name) => {
     expect(judged(scalecomTable2, ending({ [id]: 0.03 }))).toEqual({
       verdict: 'refuted',

@@ -1,0 +1,54 @@
+/**
+ * The chart of ScaleCom's trainings: how far each is behind uncompressed training while it goes on. Source:
+ * ScaleCom, Figures 4 and 5, whose curves have a chart for each model.
+ */
+import { meanCurve, type Chart } from '../chart/chart.ts';
+import type { CurvePoint } from '../figure.ts';
+import type { Sweep } from '../sweep.ts';
+import type { TrainedModel } from './scalecom-models.ts';
+import {
+  BASELINE,
+  idOf,
+  relativeLoss,
+  TOLERANCE,
+  type Variant,
+} from './scalecom-training.ts';
+
+/** @param variants all but the baseline; with the models at most six curves */
+export const lossCurves = (
+  sweep: Sweep,
+  models: readonly TrainedModel[],
+  variants: readonly Variant[],
+): Chart => ({
+  kind: 'lines',
+  caption:
+    'How much worse the measure on the test set is than that of uncompressed training with the same seed after as ' +
+    'many iterations, in percent; below 0 is better. The first tenth is uncompressed. Means over the seeds; bars ' +
+    'span the lowest to the highest value.',
+  x: { label: 'share of the iterations (%)', scale: 'linear' },
+  y: { label: 'loss (%)', scale: 'linear' },
+  series: models.flatMap((model) =>
+    variants.map((variant) => ({
+      name: variants.length === 1 ? model.id : `${model.id}, ${variant.name}`,
+      points: meanCurve(behind(sweep, model, variant), 100),
+    })),
+  ),
+  references: [{ y: 100 * TOLERANCE, label: 'more at the end counts as a loss' }],
+});
+
+/** The relative loss over the share of a training in percent, by seed. */
+function behind(
+  sweep: Sweep,
+  model: TrainedModel,
+  { id }: Variant,
+): readonly (readonly CurvePoint[])[] {
+  const baselines = sweep.curves(idOf(model.id, BASELINE.id));
+  return sweep.curves(idOf(model.id, id)).map((curve, seed) =>
+    curve.flatMap(({ x, y }) => {
+      const baseline = baselines[seed]?.find((point) => point.x === x)?.y;
+      return baseline === undefined
+        ? []
+        : [{ x: (100 * x) / model.iterations, y: relativeLoss(model, y, baseline) }];
+    }),
+  );
+}

@@ -1,0 +1,70 @@
+/** The models that ScaleCom's figures train. Source: ScaleCom, section 4. */
+import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
+
+export interface TrainedModel {
+  readonly id: string;
+  readonly name: string;
+  readonly workload: Readonly<Record<string, unknown>>;
+  /** The learning rate with two workers; it scales with the number of workers. */
+  readonly lr: number;
+  readonly optimizer: Readonly<Record<string, unknown>>;
+  /** The factor by which ScaleCom makes the gradient smaller. */
+  readonly compression: number;
+  readonly iterations: number;
+  /** Iterations between two measurements on the test set; 0: at the end alone. */
+  readonly evaluateEvery: number;
+  readonly better: 'higher' | 'lower';
+  readonly format: (metric: number) => string;
+}
+
+export const FNN3: TrainedModel = {
+  id: 'fnn3',
+  name: 'FNN-3 on digits, accuracy',
+  workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 32 },
+  lr: 0.05,
+  optimizer: {},
+  compression: 92,
+  iterations: 1500,
+  evaluateEvery: 150,
+  better: 'higher',
+  format: formatPercent,
+};
+
+export const RESNET: TrainedModel = {
+  id: 'resnet',
+  name: 'ResNet-20 on shapes, accuracy',
+  workload: { model: 'resnet-20', dataset: 'shapes', batchPerRank: 32 },
+  lr: 0.05,
+  optimizer: { weightDecay: 0.0001 },
+  compression: 92,
+  iterations: 400,
+  evaluateEvery: 80,
+  better: 'higher',
+  format: formatPercent,
+};
+
+export const LSTM: TrainedModel = {
+  id: 'lstm',
+  name: 'LSTM on sentences, perplexity',
+  workload: { model: 'lstm-small', dataset: 'sentences', batchPerRank: 4 },
+  lr: 0.5,
+  optimizer: { clipNorm: 1 },
+  compression: 100,
+  iterations: 2000,
+  evaluateEvery: 200,
+  better: 'lower',
+  format: formatQuantity,
+};
+
+export const TRANSFORMER: TrainedModel = {
+  id: 'transformer',
+  name: 'Transformer on sentences, perplexity',
+  workload: { model: 'transformer-small', dataset: 'sentences', batchPerRank: 4 },
+  lr: 0.002,
+  optimizer: { kind: 'adam', momentum: 0, beta2: 0.98 },
+  compression: 47,
+  iterations: 1000,
+  evaluateEvery: 100,
+  better: 'lower',
+  format: formatQuantity,
+};
