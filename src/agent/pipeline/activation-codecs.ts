@@ -6,6 +6,7 @@ import {
   type CodecOptions,
 } from './activation-codec.ts';
 import { dctMp } from './dct-mp.ts';
+import { besideSkip } from './beside-skip.ts';
 import { gaussianSketch } from './gaussian-sketch.ts';
 import { topkBackward } from './topk-backward.ts';
 
@@ -31,5 +32,8 @@ export function openCodec(
   options: Omit<CodecOptions, 'sparsity'>,
 ): ActivationCodec {
   const { method = 'none', sparsity = 0 } = plan ?? {};
-  return CODECS[method]({ ...options, sparsity });
+  const open = CODECS[method];
+  return method === 'none'
+    ? open({ ...options, sparsity })
+    : besideSkip(open, { ...options, sparsity });
 }

@@ -10,6 +10,8 @@ export type SharedPassage = 'weights' | 'gradient';
 export interface MatrixShape {
   readonly rows: number;
   readonly width: number;
+  /** The last units of each row that pass whole, with any method; default: none. */
+  readonly skip?: number | undefined;
 }
 
 /** Plain data. */

@@ -98,7 +98,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     const { after, before, index, shared } = stage;
     const samples = options.batchPerRank / microBatches;
     const passed = (output: LayerOutput | undefined) =>
-      output && { rows: samples * output.rows, width: output.width };
+      output && { ...output, rows: samples * output.rows };
     return {
       stage: index,
       microBatches,

@@ -262,7 +262,7 @@ export class WorkerSession {
         engine,
         arena,
         vectors,
-        width: setting.after?.width,
+        after: setting.after,
         inspects: (iteration) => isDue(inspectEvery, { since: iteration, iteration }),
       }),
     );

@@ -2,7 +2,11 @@
  * Connects a pipeline stage to its engine: matrices are in the arena, calls trigger
  * transfers.
  */
-import type { MeanThreshold, PassedBytes } from '../pipeline/stage-setting.ts';
+import type {
+  MatrixShape,
+  MeanThreshold,
+  PassedBytes,
+} from '../pipeline/stage-setting.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { PassageCall } from '../pipeline/boundary.ts';
 import { meanThresholds } from '../pipeline/row-thresholds.ts';
@@ -14,14 +18,14 @@ export interface StageConnectionOptions {
   readonly engine: EngineClient;
   readonly arena: Arena;
   readonly vectors: StageVectors;
-  /** Units per row of the forward activations; undefined in the last stage. */
-  readonly width: number | undefined;
+  /** Shape of the forward activations; undefined in the last stage. */
+  readonly after: MatrixShape | undefined;
   /** Whether an iteration measures thresholds of activations. */
   readonly inspects: (iteration: number) => boolean;
 }
 
 export function connectStage(options: StageConnectionOptions): StageLinks {
-  const { arena, engine, vectors, width } = options;
+  const { after, arena, engine, vectors } = options;
   let iteration = 0;
   let inspects = false;
   /** Rows of each micro-batch. */
@@ -49,7 +53,7 @@ export function connectStage(options: StageConnectionOptions): StageLinks {
       write(sideOf(call, true).outgoing, values);
       count(await engine.call('sendPassage', call));
       if (inspects && passage === 'forward') {
-        thresholds.push(meanThresholds(values, width!));
+        thresholds.push(meanThresholds(values, after!));
       }
     },
     async receive(passage, microBatch) {

@@ -204,3 +204,45 @@ describe('topk-backward', () => {
     expect(far.decode('forward', near.encode('forward', values))).toEqual(values);
   });
 });
+
+describe('a matrix with a skip connection', () => {
+  const PLAIN: MatrixShape = { rows: 5, width: 21 };
+  const skip = 4;
+  const shape: MatrixShape = { rows: 5, width: PLAIN.width + skip, skip };
+  /** A matrix of the units alone, with the skip connection's units behind each row. */
+  const beside = (units: readonly number[], salt: number): number[] =>
+    Array.from({ length: shape.rows }, (_, row) => [
+      ...units.slice(row * PLAIN.width, (row + 1) * PLAIN.width),
+      ...skipOf(row, salt),
+    ]).flat();
+  /** Smaller than any unit, some of them 0, so that a selection would leave them out. */
+  const skipOf = (row: number, salt: number): number[] =>
+    Array.from({ length: skip }, (_, i) => Math.fround((i * (row + salt)) / 2 ** 40));
+
+  test.each(['dct-mp', 'gaussian-sketch', 'topk-backward'] as const)(
+    'passes it whole and the units as %s does alone',
+    (method) => {
+      const plan = { method, sparsity: 0.8 };
+      const [near, far] = bothSides(plan, shape);
+      const [nearAlone, farAlone] = bothSides(plan, PLAIN);
+      for (const iteration of [0, 1, 2]) {
+        const call = { microBatch: iteration % 2, iteration };
+        for (const way of ['forward', 'backward'] as const) {
+          const isForward = way === 'forward';
+          const [from, to] = isForward ? [near, far] : [far, near];
+          const [fromAlone, toAlone] = isForward
+            ? [nearAlone, farAlone]
+            : [farAlone, nearAlone];
+          const salt = 10 * iteration + (isForward ? 1 : 2);
+          const units = matrix(PLAIN, salt);
+          const alone = fromAlone.encode(way, units, call);
+          const bytes = from.encode(way, beside(units, salt), call);
+          expect(bytes).toHaveLength(alone.length + 4 * shape.rows * skip);
+          expect(to.decode(way, bytes, call)).toEqual(
+            beside(toAlone.decode(way, alone, call), salt),
+          );
+        }
+      }
+    },
+  );
+});

@@ -2,12 +2,11 @@
 import { expect, test } from 'vitest';
 import { meanThresholds } from '../../../src/agent/pipeline/row-thresholds.ts';
 
-const meansOf = (values: readonly number[], width: number) =>
+const meansOf = (values: readonly number[], width: number, skip = 0) =>
   Object.fromEntries(
-    meanThresholds(Float32Array.from(values), width).map(({ mean, sparsity }) => [
-      sparsity,
-      mean,
-    ]),
+    meanThresholds(Float32Array.from(values), { width, skip }).map(
+      ({ mean, sparsity }) => [sparsity, mean],
+    ),
   );
 
 /** 1 … 100 in an order that is none, every second one negative. */
@@ -33,4 +32,13 @@ test('rows have thresholds of their own, of which the mean is taken', () => {
 test('of one unit a row it is passed by all sparsities, of zeros it is 0', () => {
   expect(meansOf([-2, 4], 1)).toEqual({ 0.5: 3, 0.75: 3, 0.9: 3, 0.95: 3, 0.98: 3 });
   expect(meansOf([0, -0, 0, 0], 4)).toMatchObject({ 0.5: 0, 0.98: 0 });
+});
+
+test('units of a skip connection do not count', () => {
+  const skip = [1000, -2000, 3000];
+  const larger = row.map((value) => 3 * value);
+  expect(meansOf([...row, ...skip, ...larger, ...skip], 103, 3)).toMatchObject({
+    0.5: 102,
+    0.98: 198,
+  });
 });

@@ -198,6 +198,16 @@ describe('refused is, with its reason,', () => {
       /layer "first" outputs 4294967296 numbers per sample, too many to pass on/,
     ],
     [
+      'a skip connection that is all of it',
+      classifierOf(layer('first', weight('one', 784, 20), '[20], skip: 20') + last),
+      /layer "first" has a skip connection of 20 units, but only 20 in all: at least one must be its own/,
+    ],
+    [
+      'a skip connection of half a unit',
+      classifierOf(layer('first', weight('one', 784, 20), '[20], skip: 0.5') + last),
+      /"layers\.0\.skip": /,
+    ],
+    [
       'outputs of another shape',
       classifierOf(layer('first', weight('one', 784, 30), '[20]') + last),
       /own\.ts: its outputs of layer "first" have the shape \[2, 30\], expected \[2, 20\]$/,

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { initialWeights } from '../../../src/agent/training/models/initial-weights.ts';
+import type {
+  LayerCall,
+  ModelLayer,
+} from '../../../src/agent/training/models/layered.ts';
 import {
   parameterCount,
   tensorLength,
@@ -28,6 +32,46 @@ afterAll(() => {
 const names = { id: 'tiny', title: 'Tiny', summary: '' };
 const small = { width: 6, heads: 2, inner: 5 };
 const padded = 0;
+
+test.each(['before', 'after'] as const)(
+  'a layer in two parts computes what the whole layer does, with norms %s',
+  async (norm) => {
+    const model = transformerLanguageModel({
+      ...names,
+      ...small,
+      norm,
+      vocabulary: 7,
+      layers: 1,
+      steps: 3,
+    });
+    const layer = model.layers[1]!;
+    const [first, second] = layer.parts!;
+    expect([first.name, second.name]).toEqual(['layer1.units', 'layer1']);
+    expect([...first.tensors, ...second.tensors].toSorted()).toEqual(
+      layer.tensors.toSorted(),
+    );
+    expect(first.output).toEqual({ rows: 3, width: 5 + 6, skip: 6 });
+    const { jax } = runtime;
+    const samples = 2;
+    const all = upload(model, weightsOf(model));
+    const byName = new Map(model.tensors.map(({ name }, i) => [name, all[i]!]));
+    const call = ({ tensors }: ModelLayer): LayerCall => ({
+      jax,
+      samples,
+      parameters: tensors.map((name) => byName.get(name)!.ref),
+      fields: {},
+    });
+    const given = Float32Array.from({ length: 36 }, (_, i) => ((i * 17) % 11) / 5 - 1);
+    const values = () => jax.numpy.array(given, { shape: [6, 6] });
+    const whole = await layer.apply(call(layer), values()).data();
+    const units = first.apply(call(first), values());
+    expect(units.shape).toEqual([6, 11]);
+    const parts = await second.apply(call(second), units).data();
+    expect(parts).toHaveLength(whole.length);
+    for (const [i, value] of whole.entries()) expect(parts[i]).toBeCloseTo(value, 5);
+    for (const array of all) array.dispose();
+  },
+);
 
 test('the parameters are counted', () => {
   // Embedding 32,768, two layers of 198,272, the last norm 256.

@@ -10,6 +10,11 @@ import type { Model, Objective } from './model.ts';
 export interface LayerOutput {
   readonly rows: number;
   readonly width: number;
+  /**
+   * The last units of each row that belong to a skip connection: no method leaves any of them out
+   * between stages; default: none.
+   */
+  readonly skip?: number | undefined;
 }
 
 export interface LayerCall {
@@ -35,6 +40,11 @@ export interface ModelLayer {
    * @returns [samples · rows, width] as `output` says
    */
   apply(call: LayerCall, values: JaxArray | undefined): JaxArray;
+  /**
+   * The same layer in two, for a split inside it. The second part has the layer's name. Each tensor of the
+   * layer is in one of them, in the same order.
+   */
+  readonly parts?: readonly [ModelLayer, ModelLayer];
 }
 
 export interface ModelHead {
@@ -48,6 +58,11 @@ export interface LayeredModel extends Model {
   readonly layers: readonly ModelLayer[];
   readonly head: ModelHead;
 }
+
+/** Layers with those in parts that have some. */
+export const partsOf = <Layer extends object>(
+  layers: readonly (Layer & { readonly parts?: readonly Layer[] | undefined })[],
+): readonly Layer[] => layers.flatMap((layer) => layer.parts ?? [layer]);
 
 export const isLayered = (model: object): model is LayeredModel => 'layers' in model;
 

@@ -16,6 +16,8 @@ interface LayerParts {
   readonly tensors: readonly (ModelTensor | string)[];
   /** The shape of its output for one sample; the last axis is its units. */
   readonly output: readonly number[];
+  /** The last units that belong to a skip connection, which always pass whole; default: 0. */
+  readonly skip?: number | undefined;
 }
 
 export interface ClassifierLayer extends LayerParts {

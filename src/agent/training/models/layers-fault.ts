@@ -28,6 +28,7 @@ const layerParts = {
   name: aName,
   tensors: z.array(tensorOrName),
   output: z.array(size).min(1).max(8),
+  skip: z.int().min(0).optional(),
   apply: aFunction,
 };
 const fieldNames = z.array(z.string()).optional();
@@ -114,11 +115,15 @@ function tensorsFault(
  * Explains why a layer's output cannot pass from stage to stage, as one array of f32 per
  * micro-batch.
  */
-function outputFault({ output }: CheckedLayer): string | undefined {
+function outputFault({ output, skip = 0 }: CheckedLayer): string | undefined {
   const length = output.reduce((product, axis) => product * axis, 1);
-  return size.safeParse(length).success
+  if (!size.safeParse(length).success) {
+    return `outputs ${length} numbers per sample, too many to pass on`;
+  }
+  const units = output.at(-1)!;
+  return skip < units
     ? undefined
-    : `outputs ${length} numbers per sample, too many to pass on`;
+    : `has a skip connection of ${skip} units, but only ${units} in all: at least one must be its own`;
 }
 
 function classesFault(

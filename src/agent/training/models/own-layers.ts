@@ -25,6 +25,7 @@ export function layeredClassifier(
     name: layer.name,
     tensors: layer.tensors,
     output: layer.output,
+    skip: layer.skip,
     fields: i === 0 ? ['inputs'] : [],
     apply: (jax, parameters, values, { inputs }) =>
       layer.apply(jax, parameters, values ?? inputs!),
@@ -75,13 +76,13 @@ function ofLayers(
 }
 
 function checkedLayer(layer: FieldLayer, before: FieldLayer | undefined): ModelLayer {
-  const { fields = [], name, output, tensors } = layer;
+  const { fields = [], name, output, skip, tensors } = layer;
   const rows = rowLength({ shape: output.slice(0, -1) });
   const width = output.at(-1)!;
   return {
     name,
     fields,
-    output: { rows, width },
+    output: { rows, width, skip },
     tensors: tensors.map((one) => (typeof one === 'string' ? one : one.name)),
     apply({ jax, samples, parameters, fields: taken }, values) {
       const given = values && unfolded(values, samples, before!);

@@ -1,6 +1,12 @@
 /** A layered model, split after some of its layers into stages, one rank each. */
 import type { ModelFields } from '../batches/batch.ts';
-import type { LayerOutput, LayeredModel, ModelHead, ModelLayer } from './layered.ts';
+import {
+  partsOf,
+  type LayerOutput,
+  type LayeredModel,
+  type ModelHead,
+  type ModelLayer,
+} from './layered.ts';
 import type { Model, ModelTensor } from './model.ts';
 
 /** A tensor of the model, with its place there: first values are drawn by it. */
@@ -39,16 +45,17 @@ export interface ModelStage {
   readonly after: LayerOutput | undefined;
 }
 
-/** @param splitAfter names of layers, in the model's order, none of them the last */
+/** @param splitAfter names of layers or parts of them, in the model's order, none of them the last */
 export function splitModel(
   model: LayeredModel,
   splitAfter: readonly string[],
 ): readonly ModelStage[] {
-  const names = model.layers.map(({ name }) => name);
+  const parts = partsOf(model.layers);
+  const names = parts.map(({ name }) => name);
   const ends = [...splitAfter.map((name) => names.indexOf(name) + 1), names.length];
   const count = ends.length;
   const chains = ends.map((end, index) =>
-    model.layers.slice(ends[index - 1] ?? 0, end),
+    joined(parts.slice(ends[index - 1] ?? 0, end), model.layers),
   );
   const users = (name: string): readonly number[] =>
     chains.flatMap((layers, index) =>
@@ -72,6 +79,20 @@ export function splitModel(
       before: chains[index - 1]?.at(-1)!.output,
       after: head === undefined ? layers.at(-1)!.output : undefined,
     };
+  });
+}
+
+/** Layers in place of their parts, where both are there. */
+function joined(
+  parts: readonly ModelLayer[],
+  layers: readonly ModelLayer[],
+): readonly ModelLayer[] {
+  const whole = new Map(layers.map((layer) => [layer.parts?.[0], layer]));
+  return parts.flatMap((part, i) => {
+    const before = parts[i - 1];
+    if (before !== undefined && whole.get(before)?.parts?.[1] === part) return [];
+    const layer = whole.get(part);
+    return layer !== undefined && parts[i + 1] === layer.parts?.[1] ? [layer] : [part];
   });
 }
 

@@ -10,12 +10,14 @@ import {
   type LayeredModel,
   type ModelLayer,
 } from './layered.ts';
-import type { Model } from './model.ts';
+import type { Model, ModelTensor } from './model.ts';
+import type { JaxArray } from '../runtime/jax-runtime.ts';
 import {
   causalMask,
   embeddingTensor,
   layerTensors,
   normTensors,
+  splitTensors,
   TransformerPass,
   type TransformerShape,
 } from './transformer.ts';
@@ -31,7 +33,8 @@ export interface LanguageModelShape extends TransformerShape {
 export function transformerLanguageModel(
   definition: LanguageModelShape & Pick<Model, 'id' | 'title' | 'summary'>,
 ): LayeredModel {
-  const { id, title, summary, layers, norm, steps, vocabulary, width } = definition;
+  const { id, inner, layers, norm, steps, summary, title, vocabulary, width } =
+    definition;
   const output = { rows: steps, width };
   const embedding = embeddingTensor('embedding', vocabulary, definition);
   const ofLayers = Array.from({ length: layers }, (_, layer) =>
@@ -59,18 +62,40 @@ export function transformerLanguageModel(
           return own.embed(call.fields.tokens!.slice([], [0, steps]), own.take());
         },
       },
-      ...ofLayers.map((tensors, layer): ModelLayer => ({
-        name: `layer${layer + 1}`,
-        fields: [],
-        output,
-        tensors: tensors.map(({ name }) => name),
-        apply(call, values) {
-          const mask = causalMask(call.jax, steps);
-          const result = pass(call).layer(values!, mask);
+      ...ofLayers.map((tensors, index): ModelLayer => {
+        const name = `layer${index + 1}`;
+        const [first, second] = splitTensors(tensors, definition);
+        const layer = { name, fields: [], output, tensors: namesOf(tensors) };
+        const masked = (
+          { jax }: LayerCall,
+          apply: (mask: JaxArray) => JaxArray,
+        ): JaxArray => {
+          const mask = causalMask(jax, steps);
+          const result = apply(mask);
           mask.dispose();
           return result;
-        },
-      })),
+        };
+        return {
+          ...layer,
+          apply: (call, values) =>
+            masked(call, (mask) => pass(call).layer(values!, mask)),
+          parts: [
+            {
+              name: `${name}.units`,
+              fields: [],
+              output: { rows: steps, width: inner + width, skip: width },
+              tensors: namesOf(first),
+              apply: (call, values) =>
+                masked(call, (mask) => pass(call).toUnits(values!, mask)),
+            },
+            {
+              ...layer,
+              tensors: namesOf(second),
+              apply: (call, values) => pass(call).fromUnits(values!),
+            },
+          ],
+        };
+      }),
       {
         name: 'scores',
         fields: [],
@@ -95,3 +120,6 @@ export function transformerLanguageModel(
     },
   });
 }
+
+const namesOf = (tensors: readonly ModelTensor[]): readonly string[] =>
+  tensors.map(({ name }) => name);

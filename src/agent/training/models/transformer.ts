@@ -72,6 +72,20 @@ export function layerTensors(
   ];
 }
 
+/**
+ * The tensors of a layer without `cross` in two parts: up to the units of its feed-forward network, and the
+ * rest. A norm belongs to the part that applies it.
+ */
+export function splitTensors(
+  tensors: readonly ModelTensor[],
+  { norm }: Pick<TransformerShape, 'norm'>,
+): readonly [readonly ModelTensor[], readonly ModelTensor[]] {
+  const isLater = ({ name }: ModelTensor): boolean =>
+    name.includes('.network.second.') ||
+    (norm === 'after' && name.includes('.network.norm.'));
+  return [tensors.filter((tensor) => !isLater(tensor)), tensors.filter(isLater)];
+}
+
 function linearTensors(name: string, from: number, to: number): ModelTensor[] {
   // Glorot and Bengio, 2010: keeps the variance of activations and gradients about constant.
   const initialize: Initializer = { uniform: Math.sqrt(6 / (from + to)) };
@@ -143,6 +157,29 @@ export class TransformerPass {
       const units = this.#jax.nn.relu(this.#linear(own));
       return this.#linear(units);
     });
+  }
+
+  /**
+   * A layer without memory up to the units of its feed-forward network, [rows · length, inner + width]: the
+   * units, and what passes the network. Its parameters are those of `splitTensors`, first part.
+   */
+  toUnits(values: JaxArray, mask: JaxArray): JaxArray {
+    const { nn, numpy } = this.#jax;
+    const skip = this.#residual(values, (own) =>
+      this.#attention(own.ref, own, mask.ref),
+    );
+    const input = this.#shape.norm === 'before' ? this.#norm(skip.ref) : skip.ref;
+    return numpy.concatenate([nn.relu(this.#linear(input)), skip], 1);
+  }
+
+  /** The rest of that layer. Its parameters are those of `splitTensors`, second part. */
+  fromUnits(values: JaxArray): JaxArray {
+    const { inner, norm, width } = this.#shape;
+    const skip = values.ref.slice([], [inner, inner + width]);
+    const units = values.slice([], [0, inner]);
+    if (norm === 'before') return skip.add(this.#linear(units));
+    const [scale, shift] = [this.take(), this.take()];
+    return this.#normBy(skip.add(this.#linear(units)), scale, shift);
   }
 
   /** The final norm of a pre-norm model; post-norm has none. */
