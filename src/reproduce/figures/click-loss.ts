@@ -2,45 +2,32 @@
  * Shared by DCT's tables of test losses: a small recommendation model, trained on clicks in the
  * same way in every run, and its loss compared with uncompressed training.
  */
-import type { RunRecord } from '../../shared/records/record-kinds.ts';
-import {
-  formatCount,
-  formatPercent,
-  formatQuantity,
-} from '../../shared/words/units.ts';
-import { pointOf, type Chart } from '../chart/chart.ts';
-import type { Figure, ResultTable, Setting } from '../figure.ts';
-import { atMost, claim, exceeds, type Part } from '../part.ts';
-import { evaluationsOf, required } from '../run-measures.ts';
-import { mean, type Sweep } from '../sweep.ts';
+import { formatCount } from '../../shared/words/units.ts';
+import type { Setting } from '../figure.ts';
 import { CRITEO_FILE, CRITEO_SAMPLES } from './brought-data.ts';
+import { lossesAgainst } from './dct-losses.ts';
 
-/** The case of uncompressed training, and its test loss in all of the paper's tables. */
-export const BASELINE = 'baseline';
-const BASELINE_THEIRS = 0.4538;
+/** The test loss of uncompressed training in the paper's Tables 1 to 3. */
+const THEIRS = 0.4538;
 
-/**
- * The smallest relative rise of the test loss that the paper counts as one: 0.4538 to 0.4546,
- * with three workers at 95 % in its Table 1.
- */
-const RISE = 0.4546 / BASELINE_THEIRS - 1;
+export const {
+  losesMore,
+  losesNothing,
+  lossChart,
+  lossTable,
+  measureLoss,
+  ourLosses,
+  quotedLosses,
+} = lossesAgainst({
+  theirs: THEIRS,
+  // With three workers at 95 % in its Table 1, the smallest rise that the paper counts as one.
+  rise: 0.4546 / THEIRS - 1,
+  metric: { name: 'AUC', value: 'auc' },
+});
 
 export const RISE_TEXT =
   'Above means by 0.18 % or more, relative to the other loss with the same seed: the ' +
   'smallest rise that the paper counts as one (0.4538 to 0.4546, Table 1).';
-
-/** A row of one of these tables. */
-export interface Compressed {
-  readonly id: string;
-  /** `2 workers at 75 %` */
-  readonly name: string;
-  /** The start of a sentence: `with 2 workers at 75 %`. */
-  readonly at: string;
-  /** The paper's test loss; absent if it gives none. */
-  readonly theirs?: number;
-  /** The label under its bars; default: the name. */
-  readonly category?: string;
-}
 
 /** A recommendation model, and how it is trained. */
 export interface ClickScale {
@@ -119,147 +106,3 @@ export const clickTraining = (
   iterations,
   evaluateEvery: 0,
 });
-
-/** Measured on the test set after the last iteration. */
-export const clickLoss: Figure['measure'] = (records) => {
-  const last = evaluationsOf(records).at(-1);
-  return {
-    values: {
-      loss: required(last?.loss, 'loss on the test set at its end'),
-      auc: required(last?.metric, 'AUC on the test set at its end'),
-    },
-  };
-};
-
-/** The records that `clickLoss` looks at. */
-export const isClickLoss = ({ type }: RunRecord): boolean => type === 'evaluation';
-
-const lossOf = (sweep: Sweep, id: string): readonly number[] =>
-  sweep.values(id, 'loss');
-
-export const losesNothing = (sweep: Sweep, { at, id }: Compressed): Part =>
-  claim(
-    `${at} the test loss is not above that of uncompressed training`,
-    atMost(changes(sweep, id, BASELINE), { trueAt: RISE, format: formatPercent }),
-  );
-
-/** @param than another row; default: uncompressed training */
-export function losesMore(
-  sweep: Sweep,
-  { at, id }: Compressed,
-  than?: Compressed,
-): Part {
-  const rise = changes(sweep, id, than?.id ?? BASELINE);
-  return claim(
-    `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
-    exceeds(
-      rise,
-      rise.map(() => 0),
-      RISE,
-      formatPercent,
-    ),
-  );
-}
-
-/** The paper's losses, in the words in which its tables are quoted. */
-export const quotedLosses = (rows: readonly Compressed[]): string =>
-  `test loss: uncompressed ${BASELINE_THEIRS}, ` +
-  rows
-    .flatMap(({ name, theirs }) =>
-      theirs === undefined ? [] : [`${name} ${theirs.toFixed(4)}`],
-    )
-    .join(', ');
-
-export const ourLosses = (sweep: Sweep, rows: readonly Compressed[]): string =>
-  [
-    `test loss: uncompressed ${formatQuantity(sweep.mean(BASELINE, 'loss'))}`,
-    ...rows.map(({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'loss'))}`),
-  ].join(', ');
-
-/** @param label of the axis that names the rows */
-export const lossChart = (
-  sweep: Sweep,
-  rows: readonly Compressed[],
-  label: string,
-): Chart => ({
-  kind: 'bars',
-  caption:
-    'Change of the test loss relative to uncompressed training with the same seed, ' +
-    'in percent; above 0 is worse. Means over the seeds; bars span the lowest to the ' +
-    'highest value.',
-  x: {
-    label,
-    scale: 'linear',
-    categories: rows.map(({ category, name }) => category ?? name),
-  },
-  y: { label: 'change of the test loss (%)', scale: 'linear' },
-  series: [
-    {
-      name: 'here',
-      points: rows.map(({ id }, index) => pointOf(index, percents(sweep, id))),
-    },
-    ...(rows.some(isStated)
-      ? [
-          {
-            name: 'the paper',
-            points: rows.flatMap(({ theirs }, index) =>
-              theirs === undefined
-                ? []
-                : [pointOf(index, [100 * (theirs / BASELINE_THEIRS - 1)])],
-            ),
-          },
-        ]
-      : []),
-  ],
-});
-
-const isStated = ({ theirs }: Compressed): boolean => theirs !== undefined;
-
-/** @param heading of the column of names */
-export const lossTable = (
-  sweep: Sweep,
-  rows: readonly Compressed[],
-  heading: string,
-): ResultTable => {
-  const stated = (text: string): readonly string[] =>
-    rows.some(isStated) ? [text] : [];
-  const row = (
-    id: string,
-    name: string,
-    theirs: number | undefined,
-    change: string,
-  ) => [
-    name,
-    ...stated(theirs === undefined ? '–' : theirs.toFixed(4)),
-    formatQuantity(sweep.mean(id, 'loss')),
-    change,
-    formatQuantity(sweep.mean(id, 'auc')),
-  ];
-  return {
-    columns: [
-      heading,
-      ...stated('test loss, paper'),
-      'test loss, here',
-      'change, here',
-      'AUC, here',
-    ],
-    rows: [
-      row(BASELINE, 'nothing', BASELINE_THEIRS, '–'),
-      ...rows.map(({ id, name, theirs }) =>
-        row(id, name, theirs, signed(mean(percents(sweep, id)))),
-      ),
-    ],
-  };
-};
-
-/** Change of the loss relative to another case, by seed. */
-function changes(sweep: Sweep, id: string, than: string): readonly number[] {
-  const reference = lossOf(sweep, than);
-  return lossOf(sweep, id).map((value, index) => value / reference[index]! - 1);
-}
-
-const percents = (sweep: Sweep, id: string): readonly number[] =>
-  changes(sweep, id, BASELINE).map((change) => 100 * change);
-
-const signed = (percent: number): string =>
-  `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;

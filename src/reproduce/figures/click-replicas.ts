@@ -4,14 +4,13 @@
  */
 import type { Case } from '../figure.ts';
 import {
-  BASELINE,
   clickTraining,
   LAPTOP_CLICKS,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   type ClickScale,
-  type Compressed,
 } from './click-loss.ts';
+import { BASELINE, type Compressed } from './dct-losses.ts';
 
 const RANKS = 2;
 

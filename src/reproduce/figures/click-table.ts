@@ -3,14 +3,8 @@ import type { Case, Figure } from '../figure.ts';
 import type { Part } from '../part.ts';
 import type { Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
-import {
-  clickLoss,
-  isClickLoss,
-  lossChart,
-  lossTable,
-  ourLosses,
-  type Compressed,
-} from './click-loss.ts';
+import { lossChart, lossTable, measureLoss, ourLosses } from './click-loss.ts';
+import { isLoss, type Compressed } from './dct-losses.ts';
 import { DCT } from './papers.ts';
 
 /** The parts in which these tables differ. */
@@ -46,8 +40,8 @@ export const clickTable = ({
   // Not those by which the settings were examined before.
   seeds: [11, 12, 13, 14, 15],
   full: { ...full, data: CRITEO },
-  keeps: isClickLoss,
-  measure: clickLoss,
+  keeps: isLoss,
+  measure: measureLoss,
   judge: (sweep) => ({ parts: parts(sweep), ours: ourLosses(sweep, rows) }),
   chart: (sweep) => lossChart(sweep, rows, axis),
   table: (sweep) => lossTable(sweep, rows, heading),

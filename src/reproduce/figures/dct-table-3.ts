@@ -5,7 +5,6 @@
  */
 import type { Case } from '../figure.ts';
 import {
-  BASELINE,
   CLICK_ADAGRAD,
   CLICK_DIFFERENCES,
   CLICK_PASS,
@@ -19,9 +18,9 @@ import {
   RISE_TEXT,
   splitsInto,
   type ClickScale,
-  type Compressed,
 } from './click-loss.ts';
 import { clickTable } from './click-table.ts';
+import { BASELINE, type Compressed } from './dct-losses.ts';
 
 const PIPELINES = 2;
 

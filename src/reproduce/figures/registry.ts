@@ -16,6 +16,7 @@ import { dctFigure7 } from './dct-figure-7.ts';
 import { dctTable1 } from './dct-table-1.ts';
 import { dctTable2 } from './dct-table-2.ts';
 import { dctTable3 } from './dct-table-3.ts';
+import { dctTable4 } from './dct-table-4.ts';
 import { qsgdFigure2 } from './qsgd-figure-2.ts';
 import { qsgdSection3 } from './qsgd-section-3.ts';
 import { qsgdTable1 } from './qsgd-table-1.ts';
@@ -62,6 +63,7 @@ export const figures: readonly Figure[] = [
   dctTable1,
   dctTable2,
   dctTable3,
+  dctTable4,
   dctFigure7,
   dctFigure7b,
 ];

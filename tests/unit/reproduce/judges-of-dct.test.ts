@@ -10,10 +10,49 @@ import { dctFigure7b } from '../../../src/reproduce/figures/dct-figure-7b.ts';
 import { dctTable1 } from '../../../src/reproduce/figures/dct-table-1.ts';
 import { dctTable2 } from '../../../src/reproduce/figures/dct-table-2.ts';
 import { dctTable3 } from '../../../src/reproduce/figures/dct-table-3.ts';
+import { dctTable4 } from '../../../src/reproduce/figures/dct-table-4.ts';
 import { judged, part, type Values } from './judged.ts';
 
 /** Differences between seeds that hide a loss of 0.02. */
 const NOISE = [0.04, -0.04, 0.03, -0.03, 0];
+
+describe('losses of a Transformer split inside its layers', () => {
+  const losing =
+    (rise: Readonly<Record<string, number>>): Values =>
+    (id, seed) => ({
+      loss: (0.36 + 0.01 * seed) * (1 + (rise[id] ?? 0)),
+      perplexity: 1.43,
+    });
+
+  test('are confirmed where none rises', () => {
+    expect(judged(dctTable4, losing({ 'mp2-95': 0.0001, 'mp3-90': -0.02 }))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    [2, 90],
+    [2, 95],
+    [3, 90],
+    [3, 95],
+  ])('are refuted where they rise with %d workers at %d %%', (workers, percent) => {
+    expect(judged(dctTable4, losing({ [`mp${workers}-${percent}`]: 0.01 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        `fails: with ${workers} workers at ${percent} % the test loss is not above that of uncompressed training`,
+      ],
+    });
+  });
+
+  test('are undecided where seeds differ by more than the rise', () => {
+    const values: Values = (id, seed) => ({
+      loss: 0.36 + (id === 'mp3-90' ? NOISE[seed]! : 0),
+      perplexity: 1.43,
+    });
+    expect(judged(dctTable4, values).verdict).toBe('undecided');
+  });
+});
 
 describe('losses by the life-span of thresholds', () => {
   const losing =

@@ -28,6 +28,7 @@ export const SOME_VALUES = {
   accuracy: 0.9,
   loss: 0.4,
   auc: 0.8,
+  perplexity: 1.5,
   bits: 64,
   error: 0.5,
   least: 64,

@@ -1,0 +1,192 @@
+/** DCT's tables of test losses: each compressed training against the uncompressed one with the same seed. */
+import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
+import { pointOf, type Chart } from '../chart/chart.ts';
+import type { Figure, ResultTable } from '../figure.ts';
+import { atMost, claim, exceeds, type Part } from '../part.ts';
+import { evaluationsOf, required } from '../run-measures.ts';
+import { mean, type Sweep } from '../sweep.ts';
+
+/** The case of uncompressed training. */
+export const BASELINE = 'baseline';
+
+/** A row of one of these tables. */
+export interface Compressed {
+  readonly id: string;
+  /** `2 workers at 75 %` */
+  readonly name: string;
+  /** The start of a sentence: `with 2 workers at 75 %`. */
+  readonly at: string;
+  /** The paper's test loss; absent if it gives none. */
+  readonly theirs?: number;
+  /** The label under its bars; default: the name. */
+  readonly category?: string;
+}
+
+/** A table's uncompressed training, and what counts in it. */
+interface LossReference {
+  /** The paper's test loss. */
+  readonly theirs: number;
+  /** The smallest relative rise of the test loss that counts as one. */
+  readonly rise: number;
+  /** The metric beside the loss: its name, and that of its value. */
+  readonly metric: { readonly name: string; readonly value: string };
+}
+
+/** The measure, the parts of a rule, the sentences, chart and table about losses. */
+interface Losses {
+  /** Loss and metric on the test set after the last iteration. */
+  readonly measureLoss: Figure['measure'];
+  readonly losesNothing: (sweep: Sweep, row: Compressed) => Part;
+  /** @param than another row; default: uncompressed training */
+  readonly losesMore: (sweep: Sweep, row: Compressed, than?: Compressed) => Part;
+  /** The paper's losses, in the words in which its tables are quoted. */
+  readonly quotedLosses: (rows: readonly Compressed[]) => string;
+  readonly ourLosses: (sweep: Sweep, rows: readonly Compressed[]) => string;
+  /** @param label of the axis that names the rows */
+  readonly lossChart: (
+    sweep: Sweep,
+    rows: readonly Compressed[],
+    label: string,
+  ) => Chart;
+  /** @param heading of the column of names */
+  readonly lossTable: (
+    sweep: Sweep,
+    rows: readonly Compressed[],
+    heading: string,
+  ) => ResultTable;
+}
+
+export const lossesAgainst = ({ metric, rise, theirs }: LossReference): Losses => ({
+  measureLoss(records) {
+    const last = evaluationsOf(records).at(-1);
+    return {
+      values: {
+        loss: required(last?.loss, 'loss on the test set at its end'),
+        [metric.value]: required(
+          last?.metric,
+          `${metric.name} on the test set at its end`,
+        ),
+      },
+    };
+  },
+
+  losesNothing: (sweep, { at, id }) =>
+    claim(
+      `${at} the test loss is not above that of uncompressed training`,
+      atMost(changes(sweep, id, BASELINE), { trueAt: rise, format: formatPercent }),
+    ),
+
+  losesMore(sweep, { at, id }, than) {
+    const found = changes(sweep, id, than?.id ?? BASELINE);
+    return claim(
+      `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
+      exceeds(
+        found,
+        found.map(() => 0),
+        rise,
+        formatPercent,
+      ),
+    );
+  },
+
+  quotedLosses: (rows) =>
+    `test loss: uncompressed ${theirs}, ` +
+    rows
+      .flatMap((row) =>
+        row.theirs === undefined ? [] : [`${row.name} ${digits(row.theirs)}`],
+      )
+      .join(', '),
+
+  ourLosses: (sweep, rows) =>
+    [
+      `test loss: uncompressed ${formatQuantity(sweep.mean(BASELINE, 'loss'))}`,
+      ...rows.map(
+        ({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'loss'))}`,
+      ),
+    ].join(', '),
+
+  lossChart: (sweep, rows, label) => ({
+    kind: 'bars',
+    caption:
+      'Change of the test loss relative to uncompressed training with the same seed, ' +
+      'in percent; above 0 is worse. Means over the seeds; bars span the lowest to the ' +
+      'highest value.',
+    x: {
+      label,
+      scale: 'linear',
+      categories: rows.map(({ category, name }) => category ?? name),
+    },
+    y: { label: 'change of the test loss (%)', scale: 'linear' },
+    series: [
+      {
+        name: 'here',
+        points: rows.map(({ id }, index) => pointOf(index, percents(sweep, id))),
+      },
+      ...(rows.some(isStated)
+        ? [
+            {
+              name: 'the paper',
+              points: rows.flatMap((row, index) =>
+                row.theirs === undefined
+                  ? []
+                  : [pointOf(index, [100 * (row.theirs / theirs - 1)])],
+              ),
+            },
+          ]
+        : []),
+    ],
+  }),
+
+  lossTable(sweep, rows, heading) {
+    const stated = (text: string): readonly string[] =>
+      rows.some(isStated) ? [text] : [];
+    const row = (
+      id: string,
+      name: string,
+      loss: number | undefined,
+      change: string,
+    ) => [
+      name,
+      ...stated(loss === undefined ? '–' : digits(loss)),
+      formatQuantity(sweep.mean(id, 'loss')),
+      change,
+      formatQuantity(sweep.mean(id, metric.value)),
+    ];
+    return {
+      columns: [
+        heading,
+        ...stated('test loss, paper'),
+        'test loss, here',
+        'change, here',
+        `${metric.name}, here`,
+      ],
+      rows: [
+        row(BASELINE, 'nothing', theirs, '–'),
+        ...rows.map(({ id, name, theirs: loss }) =>
+          row(id, name, loss, signed(mean(percents(sweep, id)))),
+        ),
+      ],
+    };
+  },
+});
+
+/** The records that `measureLoss` looks at. */
+export const isLoss = ({ type }: RunRecord): boolean => type === 'evaluation';
+
+/** The four digits that the paper gives. */
+const digits = (loss: number): string => loss.toPrecision(4);
+
+const isStated = ({ theirs }: Compressed): boolean => theirs !== undefined;
+
+/** Change of the loss relative to another case, by seed. */
+function changes(sweep: Sweep, id: string, than: string): readonly number[] {
+  const reference = sweep.values(than, 'loss');
+  return sweep.values(id, 'loss').map((value, index) => value / reference[index]! - 1);
+}
+
+const percents = (sweep: Sweep, id: string): readonly number[] =>
+  changes(sweep, id, BASELINE).map((change) => 100 * change);
+
+const signed = (percent: number): string =>
+  `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;
