@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
 import { iterationShown, withDrawnRun, type DrawnRun, type Rate } from './charts.ts';
 import { quantile } from '../quantiles.ts';
-import { ThreadClock } from './thread-clock.ts';
+import { ThreadClock, type ThreadTime } from './thread-clock.ts';
 import type { Measurement } from '../report.ts';
 
 const RATE: Rate = { ranks: 64, perSecond: 50 };
@@ -61,7 +61,8 @@ async function measure(
     };
     return { frameTimes, longTasks };
   });
-  const ran = longTasks.map(([began, took]) => clock.ran(began, began + took));
+  const spent = longTasks.map(([began, took]) => clock.between(began, began + took));
+  const whole = clock.all;
   const name = `${RATE.ranks} ranks at ${RATE.perSecond} iterations/s`;
   const note = `over ${elapsed.toFixed(0)} s; ${arrived.toFixed(1)} iterations/s arrived`;
   const late = frameTimes.filter((ms) => ms > FRAME_MS + ROUNDING_MS).length;
@@ -89,10 +90,16 @@ async function measure(
     },
     {
       name: `${name}: processor time of a task of 50 ms and more`,
-      value: Math.max(0, ...ran),
+      value: Math.max(0, ...spent.map(({ ran }) => ran)),
       unit: 'ms',
       goal: 50,
-      note: `at most; ${longTasks.map(([, took], i) => `${ran[i]!.toFixed(0)} of ${took.toFixed(0)}`).join(', ') || 'none'}`,
+      note: `at most; ${longTasks.map(([, took], i) => taskText(took, spent[i]!)).join('; ') || 'none'}`,
+    },
+    {
+      name: `${name}: the page's main thread`,
+      value: (100 * whole.ran) / (1000 * elapsed),
+      unit: '%',
+      note: `of one core; ready and waiting for one ${((100 * whole.waited) / (1000 * elapsed)).toFixed(1)} %; the host took ${whole.stolen.toFixed(0)} ms from all cores`,
     },
     {
       name: `${name}: memory of the page`,
@@ -109,6 +116,16 @@ async function measure(
       note: 'of one core, everything stored',
     },
   ];
+}
+
+/** How a late task spent its time, in ms. */
+function taskText(took: number, { ran, stolen, waited }: ThreadTime): string {
+  const parts = [
+    `${ran.toFixed(0)} of ${took.toFixed(0)}`,
+    `waited ${waited.toFixed(0)}`,
+  ];
+  if (stolen > 0) parts.push(`the host took ${stolen.toFixed(0)}`);
+  return parts.join(', ');
 }
 
 /** The process that draws the page: the renderer with the most processor time. */

@@ -1,16 +1,28 @@
 /**
- * When a thread ran, as Linux counts it: a task of a page that takes long may have waited for a processor, or for
- * another thread, most of the time.
+ * How a thread spent a stretch of time, as Linux counts it: a task of a page that takes long may have waited for a
+ * processor, or for another thread, most of the time, or the host of a virtual machine ran another one.
  */
 import { readFileSync } from 'node:fs';
 
 const EVERY_MS = 10;
+/** Clock ticks of /proc/stat in a second. */
+const TICKS = 100;
+/** Place of `steal` among the numbers of the first line of /proc/stat. */
+const STEAL = 7;
 
-interface Reading {
+/** Milliseconds of a thread. */
+export interface ThreadTime {
+  /** It ran. */
+  readonly ran: number;
+  /** It was ready to run, and other threads had the processors. */
+  readonly waited: number;
+  /** The host took them from the processors of this machine, all together. */
+  readonly stolen: number;
+}
+
+interface Reading extends ThreadTime {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Milliseconds that the thread has run. */
-  readonly ran: number;
 }
 
 export class ThreadClock implements Disposable {
@@ -25,23 +37,47 @@ export class ThreadClock implements Disposable {
   }
 
   /**
-   * Most milliseconds that it can have run between two moments, in ms since 1970: from the last reading
-   * before to the first one after.
+   * Most that it can have spent between two moments, in ms since 1970: from the last reading before to
+   * the first one after.
    */
-  ran(from: number, to: number): number {
+  between(from: number, to: number): ThreadTime {
     const before = this.#readings.findLast(({ at }) => at <= from);
     const after = this.#readings.find(({ at }) => at >= to);
-    if (before === undefined || after === undefined) return to - from;
-    return Math.min(to - from, after.ran - before.ran);
+    const took = to - from;
+    if (before === undefined || after === undefined)
+      return { ran: took, waited: 0, stolen: 0 };
+    return {
+      ran: Math.min(took, after.ran - before.ran),
+      waited: Math.min(took, after.waited - before.waited),
+      stolen: after.stolen - before.stolen,
+    };
+  }
+
+  /** What it spent since the first reading. */
+  get all(): ThreadTime {
+    const [first, last] = [this.#readings[0]!, this.#readings.at(-1)!];
+    return this.between(first.at, last.at);
   }
 
   #read(): void {
-    const [ran] = readFileSync(this.#file, 'utf8').split(' ', 1);
-    const at = performance.timeOrigin + performance.now();
-    this.#readings.push({ at, ran: Number(ran) / 1e6 });
+    const [ran, waited] = readFileSync(this.#file, 'utf8').split(' ', 2).map(Number);
+    this.#readings.push({
+      at: performance.timeOrigin + performance.now(),
+      ran: ran! / 1e6,
+      waited: waited! / 1e6,
+      stolen: stolenMs(),
+    });
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
+}
+
+/** Milliseconds that the host has taken from this machine's processors since it started. */
+function stolenMs(): number {
+  const [, ...ticks] = readFileSync('/proc/stat', 'utf8')
+    .split('\n', 1)[0]!
+    .split(/ +/);
+  return (1000 / TICKS) * Number(ticks[STEAL]);
 }
