@@ -102,6 +102,11 @@ export interface Figure {
    * needs
    */
   readonly measure: (records: readonly RunRecord[]) => Measurement;
+  /**
+   * Values that a run counts with if it diverged: those of a network that guesses. Default: such a run ends
+   * the figure.
+   */
+  readonly guess?: (caseId: string) => Measurement['values'];
   judge(sweep: Sweep): Judgement;
   chart(sweep: Sweep): Chart;
   table(sweep: Sweep): ResultTable;

@@ -73,6 +73,8 @@ const resultSchema = z.strictObject({
         seed: z.number(),
         values: z.record(text, z.number()),
         curve: z.array(point).readonly().optional(),
+        /** Whether its training diverged: then its values are those of a network that guesses. */
+        diverged: z.literal(true).optional(),
         /** The share of the processors' time that other work took meanwhile, if known. */
         others: z.number().optional(),
       }),
@@ -150,13 +152,14 @@ export function resultOf(
     differences: figure.differences,
     chart: figure.chart(sweep),
     table: figure.table(sweep),
-    runs: runs.map(({ run, case: id, seed, values, curve, others }) => ({
+    runs: runs.map(({ run, case: id, seed, values, curve, diverged, others }) => ({
       run,
       case: id,
       label: labels.get(id) ?? id,
       seed,
       values: { ...values },
       ...(curve === undefined ? {} : { curve }),
+      ...(diverged && { diverged }),
       ...(others === undefined ? {} : { others }),
     })),
     ...circumstances,

@@ -5,6 +5,8 @@ export interface MeasuredRun extends Measurement {
   /** The id of its case. */
   readonly case: string;
   readonly seed: number;
+  /** Whether its training diverged: then its values are those of a network that guesses. */
+  readonly diverged?: true;
 }
 
 export class Sweep {
@@ -31,10 +33,9 @@ export class Sweep {
     return mean(this.values(caseId, name));
   }
 
+  /** One curve for each seed, in the order of the runs; that of a run that diverged is empty. */
   curves(caseId: string): readonly (readonly CurvePoint[])[] {
-    return this.#of(caseId).flatMap(({ curve }) =>
-      curve === undefined ? [] : [curve],
-    );
+    return this.#of(caseId).map(({ curve = [] }) => curve);
   }
 
   #of(caseId: string): readonly MeasuredRun[] {

@@ -9,6 +9,7 @@ import type { StoredRun } from '../../reproduce/result.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { hasDiverged } from '../../shared/records/training-diverged.ts';
 import { SILENT } from '../text/run-printer.ts';
 import { followRun, type FollowOptions } from './follow-run.ts';
 import { watchOtherWork } from './other-work.ts';
@@ -96,6 +97,17 @@ async function runOnce(
   if (error?.code === 'RANK_NOT_STARTED') {
     return { unstarted: placed(error, place).toData() };
   }
+  const records = recordsOf(store, id, figure);
+  const others = otherWork();
+  const run = {
+    run: id,
+    case: one.case.id,
+    seed: one.seed,
+    ...(others === undefined ? {} : { others }),
+  };
+  if (figure.guess !== undefined && hasDiverged(error, records)) {
+    return { ...run, values: figure.guess(one.case.id), diverged: true };
+  }
   if (error !== undefined) throw placed(error, place);
   if (code !== 0 || state !== 'completed') {
     throw failure('RUN_STOPPED', `run ${id} was stopped before its end`, {
@@ -103,15 +115,7 @@ async function runOnce(
       next: 'Reproduce the figure again.',
     });
   }
-  const measurement = measured(figure, recordsOf(store, id, figure), place);
-  const others = otherWork();
-  return {
-    run: id,
-    case: one.case.id,
-    seed: one.seed,
-    ...measurement,
-    ...(others === undefined ? {} : { others }),
-  };
+  return { ...run, ...measured(figure, records, place) };
 }
 
 /** The figure has its own lines, one for each run, and its own error. */
@@ -149,7 +153,9 @@ function recordsOf(store: RunStore, id: string, figure: Figure): readonly RunRec
     if (page.length === 0) return records;
     after = page.at(-1)!.sequence;
     for (const { record } of page) {
-      if (figure.keeps?.(record) !== false) records.push(record);
+      // Notices say whether it diverged.
+      if (record.type === 'notice' || figure.keeps?.(record) !== false)
+        records.push(record);
     }
   }
 }

@@ -56,7 +56,7 @@ export async function reproduceFigure(
     const share = quick?.share ?? Infinity;
     const take = (made: FigureProgress): boolean => {
       const { stored, index, milliseconds } = made;
-      const { run, case: id, seed, values } = stored;
+      const { run, case: id, diverged, seed, values } = stored;
       const { label } = made.planned.case;
       const of = planned.length;
       printer.run(figure, {
@@ -65,6 +65,7 @@ export async function reproduceFigure(
         label,
         seed,
         values,
+        ...(diverged && { diverged }),
         index,
         of,
         milliseconds,

@@ -12,6 +12,7 @@ interface FigureLine {
   readonly label: string;
   readonly seed: number;
   readonly values: Readonly<Record<string, number>>;
+  readonly diverged?: true;
   /** The run's number among the figure's runs, from 1. */
   readonly index: number;
   readonly of: number;
@@ -58,13 +59,13 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
     begin: ({ id, title }, runs) => {
       write(`${id}: ${title} (${runs} runs)\n`);
     },
-    run: (_, { index, of, label, seed, values, milliseconds }) => {
+    run: (_, { diverged, index, of, label, seed, values, milliseconds }) => {
       const figures = Object.entries(values).map(
         ([name, value]) => `${name} ${Number(value.toPrecision(4))}`,
       );
       const count = `${String(index).padStart(String(of).length)}/${of}`;
       write(
-        `${count}  ${label}, seed ${seed}: ${figures.join(', ')}  (${formatDuration(milliseconds)})\n`,
+        `${count}  ${label}, seed ${seed}: ${diverged ? 'diverged, counts as ' : ''}${figures.join(', ')}  (${formatDuration(milliseconds)})\n`,
       );
     },
     end: (result, page) => {

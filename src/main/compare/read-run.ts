@@ -18,9 +18,8 @@ import { CELL_COUNT, COUNTS } from '../../shared/records/chart-cells.ts';
 import { COLUMN, type Field } from '../../shared/records/chart-fields.ts';
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import { pastRestarts } from '../../shared/records/interruption.ts';
-import type { RunEvent } from '../../shared/records/record-kinds.ts';
+import { hasDiverged } from '../../shared/records/training-diverged.ts';
 import type { BinsPiece } from '../../shared/rpc/run-pieces.ts';
-import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { binWidth } from '../../shared/numbers/bin-width.ts';
 import type { RunStore } from '../store/run-store.ts';
 
@@ -55,22 +54,13 @@ export function readComparedRun(store: RunStore, id: string): ComparedRun {
       .map(({ fence, from, to }) => `${fence}: ${describeSwitch(from, to)}`),
     metricKind: detail.metricKind ?? ACCURACY,
     iterationsPerPass: started?.iterationsPerPass,
-    isDiverged: isDiverged(detail, events),
+    isDiverged: hasDiverged(detail.error, events),
     interruptions: pastRestarts(events).length,
     missing: detail.missing ?? [],
     curve: curveOf(bins, width, iterations),
     observations: thinned(store.reads.evaluations(id, 0, Infinity).map(observationOf)),
     step: stepOf(bins, width, iterations),
   };
-}
-
-function isDiverged({ error }: RunDetail, events: readonly RunEvent[]): boolean {
-  return (
-    error?.code === 'LOSS_NOT_FINITE' ||
-    events.some(
-      (event) => event.type === 'notice' && event.code === 'EVALUATION_NOT_FINITE',
-    )
-  );
 }
 
 /** Bins that begin below the number of iterations, in order. */

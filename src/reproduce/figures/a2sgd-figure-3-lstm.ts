@@ -87,6 +87,8 @@ export const a2sgdFigure3Lstm: Figure = {
     },
     curve: metricCurve(records),
   }),
+  // As many bytes.
+  guess: () => ({ metric: 256, replicas: 256 }),
   judge: (sweep) => ({
     parts: closerThanOthers((id) => distances(sweep, id), CLOSER),
     ours: A2SGD_METHODS.map(

@@ -122,6 +122,8 @@ export const a2sgdFigure3: Figure = {
     },
     curve: metricCurve(records),
   }),
+  // Ten classes.
+  guess: () => ({ accuracy: 0.1, replicas: 0.1 }),
   judge: (sweep) => ({
     parts: closerThanOthers((id) => distances(sweep, id), CLOSER),
     ours: A2SGD_METHODS.map(

@@ -3,7 +3,13 @@ import type { Case, Figure } from '../figure.ts';
 import type { Part } from '../part.ts';
 import type { Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
-import { lossChart, lossTable, measureLoss, ourLosses } from './click-loss.ts';
+import {
+  lossChart,
+  lossTable,
+  guessLoss,
+  measureLoss,
+  ourLosses,
+} from './click-loss.ts';
 import { isLoss, type Compressed } from './dct-losses.ts';
 import { DCT } from './papers.ts';
 
@@ -42,6 +48,7 @@ export const clickTable = ({
   full: { ...full, data: CRITEO },
   keeps: isLoss,
   measure: measureLoss,
+  guess: guessLoss,
   judge: (sweep) => ({ parts: parts(sweep), ours: ourLosses(sweep, rows) }),
   chart: (sweep) => lossChart(sweep, rows, axis),
   table: (sweep) => lossTable(sweep, rows, heading),

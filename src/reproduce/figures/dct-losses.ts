@@ -29,14 +29,21 @@ interface LossReference {
   readonly theirs: number;
   /** The smallest relative rise of the test loss that counts as one. */
   readonly rise: number;
-  /** The metric beside the loss: its name, and that of its value. */
-  readonly metric: { readonly name: string; readonly value: string };
+  /** The loss of a network that guesses. */
+  readonly guess: number;
+  /** The metric beside the loss: its name, that of its value, and that of a network that guesses. */
+  readonly metric: {
+    readonly name: string;
+    readonly value: string;
+    readonly guess: number;
+  };
 }
 
 /** The measure, the parts of a rule, the sentences, chart and table about losses. */
 interface Losses {
   /** Loss and metric on the test set after the last iteration. */
   readonly measureLoss: Figure['measure'];
+  readonly guessLoss: NonNullable<Figure['guess']>;
   readonly losesNothing: (sweep: Sweep, row: Compressed) => Part;
   /** @param than another row; default: uncompressed training */
   readonly losesMore: (sweep: Sweep, row: Compressed, than?: Compressed) => Part;
@@ -57,7 +64,12 @@ interface Losses {
   ) => ResultTable;
 }
 
-export const lossesAgainst = ({ metric, rise, theirs }: LossReference): Losses => ({
+export const lossesAgainst = ({
+  guess,
+  metric,
+  rise,
+  theirs,
+}: LossReference): Losses => ({
   measureLoss(records) {
     const last = evaluationsOf(records).at(-1);
     return {
@@ -70,6 +82,8 @@ export const lossesAgainst = ({ metric, rise, theirs }: LossReference): Losses =
       },
     };
   },
+
+  guessLoss: () => ({ loss: guess, [metric.value]: metric.guess }),
 
   losesNothing: (sweep, { at, id }) =>
     claim(

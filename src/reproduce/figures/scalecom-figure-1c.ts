@@ -12,6 +12,7 @@ import {
   accuracyTable,
   BASELINE,
   casesOf,
+  guessOf,
   idOf,
   losses,
   MARGIN_TEXT,
@@ -106,6 +107,7 @@ export const scalecomFigure1c: Figure = {
   seeds: [11, 12, 13, 14, 15],
   cases: casesOf(MODELS, VARIANTS, 8),
   measure: measureMetric,
+  guess: guessOf(MODELS),
   judge: (sweep) => ({
     parts: [
       claim(

@@ -14,6 +14,8 @@ export interface TrainedModel {
   /** Iterations between two measurements on the test set; 0: at the end alone. */
   readonly evaluateEvery: number;
   readonly better: 'higher' | 'lower';
+  /** The measure of a network that guesses. */
+  readonly guess: number;
   readonly format: (metric: number) => string;
 }
 
@@ -27,6 +29,8 @@ export const FNN3: TrainedModel = {
   iterations: 1500,
   evaluateEvery: 150,
   better: 'higher',
+  // Ten classes.
+  guess: 0.1,
   format: formatPercent,
 };
 
@@ -37,9 +41,11 @@ export const RESNET: TrainedModel = {
   lr: 0.05,
   optimizer: { weightDecay: 0.0001 },
   compression: 92,
-  iterations: 400,
-  evaluateEvery: 80,
+  iterations: 300,
+  evaluateEvery: 100,
   better: 'higher',
+  // Ten classes.
+  guess: 0.1,
   format: formatPercent,
 };
 
@@ -53,6 +59,8 @@ export const LSTM: TrainedModel = {
   iterations: 2000,
   evaluateEvery: 200,
   better: 'lower',
+  // As many bytes.
+  guess: 256,
   format: formatQuantity,
 };
 
@@ -66,5 +74,7 @@ export const TRANSFORMER: TrainedModel = {
   iterations: 1000,
   evaluateEvery: 100,
   better: 'lower',
+  // As many bytes.
+  guess: 256,
   format: formatQuantity,
 };

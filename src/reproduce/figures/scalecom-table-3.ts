@@ -11,6 +11,7 @@ import {
   accuracyTable,
   BASELINE,
   casesOf,
+  guessOf,
   losses,
   MARGIN_TEXT,
   measureMetric,
@@ -77,6 +78,7 @@ export const scalecomTable3: Figure = {
   seeds: [11, 12, 13, 14, 15],
   cases: casesOf(MODELS, VARIANTS, 8),
   measure: measureMetric,
+  guess: guessOf(MODELS),
   judge: (sweep) => ({
     parts: [
       withoutLoss(sweep, MODELS, FILTERED),

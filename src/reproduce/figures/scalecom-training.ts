@@ -4,7 +4,7 @@
  */
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { formatPercent } from '../../shared/words/units.ts';
-import type { Case, Measurement, ResultTable, Setting } from '../figure.ts';
+import type { Case, Figure, Measurement, ResultTable, Setting } from '../figure.ts';
 import { atMost, claim, named, type Part, type Test } from '../part.ts';
 import { doneOf, metricCurve, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
@@ -116,6 +116,13 @@ export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
   values: { metric: required(doneOf(records).metric, 'measure at its end') },
   curve: metricCurve(records),
 });
+
+/** The measure of a network that guesses, by the case. */
+export const guessOf =
+  (models: readonly TrainedModel[]): NonNullable<Figure['guess']> =>
+  (caseId) => ({
+    metric: models.find(({ id }) => caseId.startsWith(`${id}-`))!.guess,
+  });
 
 export const idOf = (model: string, variant: string): string => `${model}-${variant}`;
 

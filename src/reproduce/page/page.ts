@@ -142,6 +142,7 @@ function circumstances(result: Result): string {
         ]),
     ...(full === undefined ? [] : [['Machines', full.nodes.join(', ')] as const]),
     ...otherWork(result),
+    ...diverged(result),
     ['Measured', formatDateTime(measuredAt)],
     ['Took', `${formatElapsed(1000 * seconds)}, ${result.runs.length} runs`],
     ['Gradwire', gradwire],
@@ -168,6 +169,19 @@ function otherWork({ runs: all }: Result): readonly (readonly [string, string])[
       ];
 }
 
+/** The number of runs that diverged, and their cases, if any did. */
+function diverged({ runs: all }: Result): readonly (readonly [string, string])[] {
+  const of = all.filter((run) => run.diverged);
+  if (of.length === 0) return [];
+  const labels = [...new Set(of.map(({ label }) => label))].join('; ');
+  return [
+    [
+      'Diverged',
+      `${of.length} of ${all.length} runs (${labels}); they count as a network that guesses`,
+    ],
+  ];
+}
+
 function again({ figure, full }: Result): string {
   if (full === undefined) return figure;
   const data = full.data === undefined ? '' : ` --data ${full.data}`;
@@ -176,8 +190,8 @@ function again({ figure, full }: Result): string {
 
 function runs(result: Result): string {
   const names = [...new Set(result.runs.flatMap(({ values }) => Object.keys(values)))];
-  const rows = result.runs.map(({ label, seed, run, values }) => [
-    label,
+  const rows = result.runs.map(({ diverged, label, seed, run, values }) => [
+    diverged ? `${label}, diverged` : label,
     String(seed),
     ...names.map((name) => (values[name] === undefined ? '–' : plain(values[name]))),
     run,

@@ -20,6 +20,15 @@ test('a line for each run, then the verdict, its parts and the page', () => {
     of: 10,
     ...{ values: { density: 0.123456, bits: 64 }, milliseconds: 2345 },
   });
+  printer.run(figure, {
+    run: 'y',
+    case: 'a',
+    label: 'top-k, fnn3',
+    seed: 4,
+    index: 3,
+    of: 10,
+    ...{ values: { accuracy: 0.1 }, diverged: true, milliseconds: 1000 },
+  });
   const result: Partial<Result> = {
     verdict: 'refuted',
     findings: [
@@ -51,6 +60,7 @@ test('a line for each run, then the verdict, its parts and the page', () => {
   expect(printed.split('\n')).toEqual([
     'a2sgd-table-2: Bits that a rank sends in an iteration, by method (10 runs)',
     ' 2/10  top-k, fnn3, seed 3: density 0.1235, bits 64  (2.35 s)',
+    ' 3/10  top-k, fnn3, seed 4: diverged, counts as accuracy 0.1  (1.00 s)',
     '',
     'refuted: The direction of the claim does not hold here, at this scale.',
     '  holds    check: one',

@@ -315,6 +315,23 @@ describe('a Transformer at a large batch size', () => {
     });
   });
 
+  test('is confirmed where local top-k diverges each time', () => {
+    const values: Values = (id, seed) =>
+      id === 'transformer-topk' ? scalecomFigure1c.guess!(id) : ending()(id, seed);
+    expect(judged(scalecomFigure1c, values).verdict).toBe('confirmed');
+  });
+
+  test('is undecided where local top-k diverges once and loses nothing otherwise', () => {
+    const values: Values = (id, seed) =>
+      id === 'transformer-topk' && seed === 2
+        ? scalecomFigure1c.guess!(id)
+        : ending()(id, seed);
+    expect(judged(scalecomFigure1c, values)).toEqual({
+      verdict: 'undecided',
+      outcomes: ['unclear: local top-k ends with a loss'],
+    });
+  });
+
   test('is refuted where local top-k loses less than what counts', () => {
     expect(judged(scalecomFigure1c, ending({ 'transformer-topk': 0.005 }))).toEqual({
       verdict: 'refuted',

@@ -4,7 +4,7 @@ import { figures, findFigure } from '../../../src/reproduce/figures/registry.ts'
 import { page } from '../../../src/reproduce/page/page.ts';
 import { resultsDocument } from '../../../src/reproduce/page/results-document.ts';
 import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
-import { parseResult } from '../../../src/reproduce/result.ts';
+import { parseResult, resultOf } from '../../../src/reproduce/result.ts';
 import { chartPicture } from '../../../src/reproduce/chart/chart-picture.ts';
 import { madeUp } from './made-up-result.ts';
 
@@ -106,6 +106,41 @@ test('a page of full scale names the machines, and how to repeat it there', () =
     'gradwire reproduce some-figure --full --nodes one,two --data /a &amp; b<',
   );
   expect(malformed(html)).toBeUndefined();
+});
+
+test('a page says which runs diverged, and what they count as', () => {
+  const result = madeUp(findFigure('scalecom-figure-1c'));
+  expect(page(result)).not.toContain('iverged');
+  const runs = result.runs.map((run) =>
+    run.case === 'transformer-topk' ? { ...run, diverged: true as const } : run,
+  );
+  const html = page({ ...result, runs });
+  expect(html).toContain(
+    '<dt>Diverged</dt><dd>5 of 15 runs (transformer, local top-k); they count as a network that guesses</dd>',
+  );
+  expect(html.match(/transformer, local top-k, diverged</g)).toHaveLength(5);
+  const written = JSON.stringify({ ...result, runs });
+  expect(parseResult(written, 'a.json').runs).toEqual(runs);
+});
+
+test.each(
+  figures
+    .filter(({ guess }) => guess !== undefined)
+    .map((one) => [one.id, one] as const),
+)('%s has a verdict, a chart and a table if all but one case diverge', (_, figure) => {
+  const [first] = figure.cases;
+  const runs = figure.cases.flatMap(({ id }) =>
+    figure.seeds.map((seed, index) => ({
+      ...{ case: id, seed, run: `run-${id}-${index}` },
+      ...(id === first!.id
+        ? { values: figure.guess!(id), curve: [{ x: 1, y: 0.5 }] }
+        : { values: figure.guess!(id), diverged: true as const }),
+    })),
+  );
+  const { device, gradwire, measuredAt, seconds } = madeUp(figure);
+  const result = resultOf(figure, runs, { device, gradwire, measuredAt, seconds });
+  expect(page(result)).toContain('they count as a network that guesses');
+  expect(resultsDocument([result])).toContain(figure.id);
 });
 
 test('what a device or a run is called cannot become part of the page', () => {
