@@ -34,6 +34,36 @@ function spread(ranks: number, count: number, zero: Values): [Values[], Values] 
   return [inputs, sum];
 }
 
+/** Several times what a Unix socket holds. */
+const LONG = 1_500_007;
+
+/**
+ * Unasked messages stay in the sockets, from the first byte on: no collective may count on a peer that
+ * keeps what it has not asked for.
+ */
+describe.each(effort({ quick: [2, 3], soak: [2, 3, 4, 5, 8] }))(
+  'P = %d, where nothing is kept',
+  (ranks) => {
+    test.each(Object.keys(collectiveCases))('%s', async (id) => {
+      const limits = { pauseBytes: 0, failBytes: 2 ** 30 };
+      await using world = await makeWorld(ranks, { transport: 'native', limits });
+      const { kind } = collectiveCases[id]!;
+      const inputs = Array.from({ length: ranks }, (_, rank) =>
+        new Float32Array(LONG).fill(rank + 1),
+      );
+      const outcomes = await runCollective(
+        collectiveOf(id),
+        world.communicators(),
+        kind,
+        inputs,
+      );
+      const expected = (ranks * (ranks + 1)) / 2;
+      for (const { sum } of outcomes)
+        expect(sum.findIndex((value) => value !== expected)).toBe(-1);
+    });
+  },
+);
+
 describe.each(Object.keys(collectiveCases))('%s', (id) => {
   const collective = collectiveOf(id);
   const { kind } = collectiveCases[id]!;
