@@ -26,6 +26,7 @@ import { scalecomFigure2 } from './scalecom-figure-2.ts';
 import { scalecomFigure3 } from './scalecom-figure-3.ts';
 import { scalecomFigure6 } from './scalecom-figure-6.ts';
 import { scalecomTable2 } from './scalecom-table-2.ts';
+import { scalecomTable2Resnet } from './scalecom-table-2-resnet.ts';
 import { scalecomTable3 } from './scalecom-table-3.ts';
 import { sparcmlFigure1 } from './sparcml-figure-1.ts';
 import { sparcmlFigure3Nodes } from './sparcml-figure-3-nodes.ts';
@@ -56,6 +57,7 @@ export const figures: readonly Figure[] = [
   scalecomFigure2,
   scalecomFigure3,
   scalecomTable2,
+  scalecomTable2Resnet,
   scalecomTable3,
   scalecomFigure6,
   dctFigure2,

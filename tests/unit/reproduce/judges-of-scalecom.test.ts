@@ -6,6 +6,7 @@ import { scalecomFigure2 } from '../../../src/reproduce/figures/scalecom-figure-
 import { scalecomFigure3 } from '../../../src/reproduce/figures/scalecom-figure-3.ts';
 import { scalecomFigure6 } from '../../../src/reproduce/figures/scalecom-figure-6.ts';
 import { scalecomTable2 } from '../../../src/reproduce/figures/scalecom-table-2.ts';
+import { scalecomTable2Resnet } from '../../../src/reproduce/figures/scalecom-table-2-resnet.ts';
 import { scalecomTable3 } from '../../../src/reproduce/figures/scalecom-table-3.ts';
 import { judged, part, type Values } from './judged.ts';
 
@@ -250,7 +251,6 @@ describe('models trained at a usual batch size', () => {
 
   test.each([
     ['fnn3-scalecom', FNN3],
-    ['resnet-scalecom', 'ResNet-20 on shapes, accuracy'],
     ['lstm-scalecom', LSTM],
     ['transformer-scalecom', 'Transformer on sentences, perplexity'],
   ])('are refuted where %s loses', (id, name) => {
@@ -266,6 +266,26 @@ describe('models trained at a usual batch size', () => {
     ).toMatchObject({
       verdict: 'undecided',
     });
+  });
+});
+
+describe('a residual network at a usual batch size', () => {
+  test('is confirmed to end without loss', () => {
+    expect(judged(scalecomTable2Resnet, ending()).verdict).toBe('confirmed');
+  });
+
+  test('is refuted where it loses', () => {
+    expect(judged(scalecomTable2Resnet, ending({ 'resnet-scalecom': 0.03 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: ['fails: ScaleCom ends without loss (ResNet-20 on shapes, accuracy)'],
+    });
+  });
+
+  test('is undecided where the spread could hide a loss', () => {
+    expect(
+      judged(scalecomTable2Resnet, ending({}, [0.01, -0.01, 0.02, 0.03, -0.02]))
+        .verdict,
+    ).toBe('undecided');
   });
 });
 
