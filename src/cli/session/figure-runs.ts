@@ -105,17 +105,27 @@ async function runOnce(
     seed: one.seed,
     ...(others === undefined ? {} : { others }),
   };
-  if (figure.guess !== undefined && hasDiverged(error, records)) {
-    return { ...run, values: figure.guess(one.case.id), diverged: true };
+  const guessed =
+    figure.guess !== undefined && hasDiverged(error, records)
+      ? ({ ...run, values: figure.guess(one.case.id), diverged: true } as const)
+      : undefined;
+  if (error !== undefined) {
+    if (guessed !== undefined) return guessed;
+    throw placed(error, place);
   }
-  if (error !== undefined) throw placed(error, place);
   if (code !== 0 || state !== 'completed') {
     throw failure('RUN_STOPPED', `run ${id} was stopped before its end`, {
       place,
       next: 'Reproduce the figure again.',
     });
   }
-  return { ...run, ...measured(figure, records, place) };
+  try {
+    return { ...run, ...measured(figure, records, place) };
+  } catch (thrown) {
+    // What is no number at the end is not recorded.
+    if (guessed !== undefined && isMissing(thrown)) return guessed;
+    throw thrown;
+  }
 }
 
 /** The figure has its own lines, one for each run, and its own error. */
@@ -138,6 +148,9 @@ function measured(
     throw thrown instanceof GradwireError ? placed(thrown.toData(), place) : thrown;
   }
 }
+
+const isMissing = (thrown: unknown): boolean =>
+  thrown instanceof GradwireError && thrown.code === 'MEASURE_MISSING';
 
 const placed = (error: ErrorData, place: string): GradwireError =>
   new GradwireError({

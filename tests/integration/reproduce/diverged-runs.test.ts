@@ -6,7 +6,12 @@ import { withWorkspace } from '../../../src/cli/session/workspace.ts';
 import type { Figure } from '../../../src/reproduce/figure.ts';
 import { findFigure } from '../../../src/reproduce/figures/registry.ts';
 import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
-import { doneOf, required } from '../../../src/reproduce/run-measures.ts';
+import { isLoss } from '../../../src/reproduce/figures/dct-losses.ts';
+import {
+  doneOf,
+  evaluationsOf,
+  required,
+} from '../../../src/reproduce/run-measures.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
 const home = new GradwireHome();
@@ -60,6 +65,31 @@ test('a run that diverges counts as a network that guesses, and the others are m
   });
   expect(runs[1]).not.toHaveProperty('diverged');
   expect(runs[1]!.values['accuracy']).toBeGreaterThan(0.1);
+});
+
+test('a run whose last step diverges has no loss at its end, and counts as one that guesses', async () => {
+  const [fast] = figure.cases;
+  const end = await made({
+    ...figure,
+    cases: [
+      {
+        ...fast!,
+        spec: {
+          ...fast!.spec,
+          optimizer: { kind: 'sgd', lr: 1e38, momentum: 0 },
+          iterations: 1,
+        },
+      },
+    ],
+    keeps: isLoss,
+    measure: (records) => ({
+      values: { loss: required(evaluationsOf(records).at(-1)?.loss, 'loss') },
+    }),
+    guess: () => ({ loss: 2.3 }),
+  });
+  expect('runs' in end ? end.runs : end).toEqual([
+    expect.objectContaining({ diverged: true, values: { loss: 2.3 } }),
+  ]);
 });
 
 test('without such a value it ends the figure by its own error', async () => {
