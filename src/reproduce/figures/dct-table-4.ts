@@ -120,7 +120,7 @@ export const dctTable4: Figure = {
     {
       text: '1,000 iterations of 8 windows of 64 bytes, in two micro-batches.',
       because:
-        'Ours: nearly three passes over the text, as many as two processors make in about a minute. The paper makes 50.',
+        'Ours: nearly three passes over the text, as many as two processors make in some two minutes. The paper makes 50.',
     },
   ],
   differences: [
