@@ -6,15 +6,13 @@ import { readFileSync } from 'node:fs';
 import type { CDPSession, Page } from 'playwright-core';
 import { iterationShown, withDrawnRun, type DrawnRun, type Rate } from './charts.ts';
 import { quantile } from '../quantiles.ts';
-import { ThreadClock, type ThreadTime } from './thread-clock.ts';
+import { ThreadClock, TICKS, type ThreadTime } from './thread-clock.ts';
 import type { Measurement } from '../report.ts';
 
 const RATE: Rate = { ranks: 64, perSecond: 50 };
 /** Milliseconds of a frame at 60 frames a second, and of the rounding of the browser's clock. */
 const FRAME_MS = 16.7;
 const ROUNDING_MS = 0.1;
-/** Clock ticks of /proc/PID/stat in a second. */
-const TICKS = 100;
 
 /** Runs in the page: text, because its observer and its frames are the browser's, not Node's. */
 const COLLECT = `

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 
 const EVERY_MS = 10;
-/** Clock ticks of /proc/stat in a second. */
-const TICKS = 100;
+/** Clock ticks of /proc in a second. */
+export const TICKS = 100;
 /** Place of `steal` among the numbers of the first line of /proc/stat. */
 const STEAL = 7;
 

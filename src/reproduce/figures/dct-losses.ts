@@ -23,6 +23,31 @@ export interface Compressed {
   readonly category?: string;
 }
 
+/** A row whose activations pass between workers, in part. */
+export interface SplitRow<Workers extends number = number> extends Compressed {
+  readonly workers: Workers;
+  /** η */
+  readonly percent: number;
+}
+
+/** The row of DCT-MP with so many workers and a share left out. */
+export function splitRow<Workers extends number>(
+  workers: Workers,
+  percent: number,
+  theirs: number,
+): SplitRow<Workers> {
+  const name = `${workers} workers at ${percent} %`;
+  return {
+    id: `mp${workers}-${percent}`,
+    workers,
+    percent,
+    theirs,
+    name,
+    at: `with ${name}`,
+    category: `${workers}: ${percent} %`,
+  };
+}
+
 /** A table's uncompressed training, and what counts in it. */
 interface LossReference {
   /** The paper's test loss. */

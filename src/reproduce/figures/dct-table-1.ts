@@ -20,13 +20,10 @@ import {
   type ClickScale,
 } from './click-loss.ts';
 import { clickTable } from './click-table.ts';
-import { BASELINE, type Compressed } from './dct-losses.ts';
+import { BASELINE, splitRow, type SplitRow } from './dct-losses.ts';
 
-interface Sparse extends Compressed {
-  readonly workers: number;
+interface Sparse extends SplitRow {
   readonly method: string;
-  /** η */
-  readonly percent: number;
 }
 
 const FREE = [
@@ -54,16 +51,7 @@ const THRESHOLDS = [...FREE, ...COSTLY].toSorted(
 const ROWS = [...THRESHOLDS, ...CONTROLS];
 
 function thresholds(workers: number, percent: number, theirs: number): Sparse {
-  return {
-    id: `mp${workers}-${percent}`,
-    workers,
-    percent,
-    theirs,
-    method: 'dct-mp',
-    name: `${workers} workers at ${percent} %`,
-    at: `with ${workers} workers at ${percent} %`,
-    category: `${workers}: ${percent} %`,
-  };
+  return { ...splitRow(workers, percent, theirs), method: 'dct-mp' };
 }
 
 function control(method: string, category: string, at: string, theirs: number): Sparse {

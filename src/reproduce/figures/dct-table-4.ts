@@ -3,7 +3,7 @@
  * leaves out. Source: DCT, section 3.2, Table 4.
  */
 import type { Case, Figure } from '../figure.ts';
-import { BASELINE, isLoss, lossesAgainst, type Compressed } from './dct-losses.ts';
+import { BASELINE, isLoss, lossesAgainst, splitRow } from './dct-losses.ts';
 import { DCT } from './papers.ts';
 
 /** The test loss of uncompressed training in the paper's Table 4. */
@@ -24,30 +24,12 @@ const losses = lossesAgainst({
 const SPLITS = { 2: ['layer2.units'], 3: ['layer1.units', 'layer2.units'] } as const;
 type Workers = keyof typeof SPLITS;
 
-interface Split extends Compressed {
-  readonly workers: Workers;
-  /** η */
-  readonly percent: number;
-}
-
 const ROWS = [
-  split(2, 90, 3.879),
-  split(2, 95, 3.882),
-  split(3, 90, 3.881),
-  split(3, 95, 3.882),
+  splitRow(2, 90, 3.879),
+  splitRow(2, 95, 3.882),
+  splitRow(3, 90, 3.881),
+  splitRow(3, 95, 3.882),
 ];
-
-function split(workers: Workers, percent: number, theirs: number): Split {
-  return {
-    id: `mp${workers}-${percent}`,
-    workers,
-    percent,
-    theirs,
-    name: `${workers} workers at ${percent} %`,
-    at: `with ${workers} workers at ${percent} %`,
-    category: `${workers}: ${percent} %`,
-  };
-}
 
 const caseOf = (
   id: string,

@@ -23,8 +23,8 @@ export const lossCurves = (
   kind: 'lines',
   caption:
     'How much worse the measure on the test set is than that of uncompressed training with the same seed after as ' +
-    'many iterations, in percent; below 0 is better. The first tenth is uncompressed. Means over the seeds; bars ' +
-    'span the lowest to the highest value.',
+    'many iterations, in percent, over the second half; below 0 is better. (Just after the uncompressed first tenth it ' +
+    'may be a hundred per cent.) Means over the seeds; bars span the lowest to the highest value.',
   x: { label: 'share of the iterations (%)', scale: 'linear' },
   y: { label: 'loss (%)', scale: 'linear' },
   series: models.flatMap((model) =>
@@ -36,7 +36,7 @@ export const lossCurves = (
   references: [{ y: 100 * TOLERANCE, label: 'more at the end counts as a loss' }],
 });
 
-/** The relative loss over the share of a training in percent, by seed. */
+/** The relative loss over the share of a training in percent, from its half on, by seed. */
 function behind(
   sweep: Sweep,
   model: TrainedModel,
@@ -46,7 +46,7 @@ function behind(
   return sweep.curves(idOf(model.id, id)).map((curve, seed) =>
     curve.flatMap(({ x, y }) => {
       const baseline = baselines[seed]?.find((point) => point.x === x)?.y;
-      return baseline === undefined
+      return baseline === undefined || x < model.iterations / 2
         ? []
         : [{ x: (100 * x) / model.iterations, y: relativeLoss(model, y, baseline) }];
     }),

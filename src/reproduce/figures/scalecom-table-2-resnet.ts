@@ -2,29 +2,12 @@
  * The final accuracy of a residual network trained with ScaleCom at a usual batch size. Source: ScaleCom,
  * section 4, Table 2 and Figure 4.
  */
-import type { Figure } from '../figure.ts';
-import { SCALECOM } from './papers.ts';
-import { lossCurves } from './scalecom-curves.ts';
 import { RESNET } from './scalecom-models.ts';
-import {
-  accuracyTable,
-  BASELINE,
-  casesOf,
-  guessOf,
-  MARGIN_TEXT,
-  measureMetric,
-  oursText,
-  scaleCom,
-  withoutLoss,
-} from './scalecom-training.ts';
+import { MARGIN_TEXT } from './scalecom-training.ts';
+import { usualBatch } from './scalecom-usual-batch.ts';
 
-const MODELS = [RESNET];
-const COMPRESSED = scaleCom('scalecom', 'ScaleCom', 1);
-const VARIANTS = [BASELINE, COMPRESSED];
-
-export const scalecomTable2Resnet: Figure = {
+export const scalecomTable2Resnet = usualBatch([RESNET], {
   id: 'scalecom-table-2-resnet',
-  paper: SCALECOM,
   number: 'Table 2, ResNet',
   title: 'Accuracy of a residual network with ScaleCom at a usual batch size',
   claim: {
@@ -65,14 +48,4 @@ export const scalecomTable2Resnet: Figure = {
     'Two workers × 32 images; the paper has 4 to 8 workers.',
     'Entries are chosen from the whole gradient, with one compression rate for all layers, not by chunks and with rules for each layer.',
   ],
-  seeds: [11, 12, 13, 14, 15],
-  cases: casesOf(MODELS, VARIANTS, 2),
-  measure: measureMetric,
-  guess: guessOf(MODELS),
-  judge: (sweep) => ({
-    parts: [withoutLoss(sweep, MODELS, COMPRESSED)],
-    ours: oursText(sweep, MODELS, VARIANTS),
-  }),
-  chart: (sweep) => lossCurves(sweep, MODELS, [COMPRESSED]),
-  table: (sweep) => accuracyTable(sweep, MODELS, VARIANTS),
-};
+});

@@ -2,30 +2,12 @@
  * The final quality of models trained with ScaleCom at a usual batch size. Source: ScaleCom,
  * section 4, Table 2 and Figure 4.
  */
-import type { Figure } from '../figure.ts';
-import { SCALECOM } from './papers.ts';
-import { lossCurves } from './scalecom-curves.ts';
 import { FNN3, LSTM, TRANSFORMER } from './scalecom-models.ts';
-import {
-  accuracyTable,
-  BASELINE,
-  casesOf,
-  guessOf,
-  MARGIN_TEXT,
-  measureMetric,
-  oursText,
-  scaleCom,
-  TRAINING_SETTINGS,
-  withoutLoss,
-} from './scalecom-training.ts';
+import { MARGIN_TEXT, TRAINING_SETTINGS } from './scalecom-training.ts';
+import { usualBatch } from './scalecom-usual-batch.ts';
 
-const MODELS = [FNN3, LSTM, TRANSFORMER];
-const COMPRESSED = scaleCom('scalecom', 'ScaleCom', 1);
-const VARIANTS = [BASELINE, COMPRESSED];
-
-export const scalecomTable2: Figure = {
+export const scalecomTable2 = usualBatch([FNN3, LSTM, TRANSFORMER], {
   id: 'scalecom-table-2',
-  paper: SCALECOM,
   number: 'Table 2 and Figure 4',
   title: 'Accuracy with ScaleCom at a usual batch size',
   claim: {
@@ -57,15 +39,4 @@ export const scalecomTable2: Figure = {
     'Two workers × 32 images or 4 windows; the paper has 4 to 8 workers.',
     'Entries are chosen from the whole gradient, with one compression rate for all layers, not by chunks and with rules for each layer.',
   ],
-  // Not those by which the settings were examined before.
-  seeds: [11, 12, 13, 14, 15],
-  cases: casesOf(MODELS, VARIANTS, 2),
-  measure: measureMetric,
-  guess: guessOf(MODELS),
-  judge: (sweep) => ({
-    parts: [withoutLoss(sweep, MODELS, COMPRESSED)],
-    ours: oursText(sweep, MODELS, VARIANTS),
-  }),
-  chart: (sweep) => lossCurves(sweep, MODELS, [COMPRESSED]),
-  table: (sweep) => accuracyTable(sweep, MODELS, VARIANTS),
-};
+});

@@ -27,7 +27,9 @@ test('a line for each run, then the verdict, its parts and the page', () => {
     seed: 4,
     index: 3,
     of: 10,
-    ...{ values: { accuracy: 0.1 }, diverged: true, milliseconds: 1000 },
+    values: { accuracy: 0.1 },
+    diverged: true,
+    milliseconds: 1000,
   });
   const result: Partial<Result> = {
     verdict: 'refuted',

@@ -131,10 +131,13 @@ test.each(
   const [first] = figure.cases;
   const runs = figure.cases.flatMap(({ id }) =>
     figure.seeds.map((seed, index) => ({
-      ...{ case: id, seed, run: `run-${id}-${index}` },
+      case: id,
+      seed,
+      run: `run-${id}-${index}`,
+      values: figure.guess!(id),
       ...(id === first!.id
-        ? { values: figure.guess!(id), curve: [{ x: 1, y: 0.5 }] }
-        : { values: figure.guess!(id), diverged: true as const }),
+        ? { curve: [{ x: 1, y: 0.5 }] }
+        : { diverged: true as const }),
     })),
   );
   const { device, gradwire, measuredAt, seconds } = madeUp(figure);

@@ -21,8 +21,8 @@ const runs = (
 
 test('a curve is behind uncompressed training with the same seed, in the direction of its measure', () => {
   const sweep = new Sweep([
-    ...runs('fnn3-none', [150, 300], [0.5, 0.8], [0.6, 0.9]),
-    ...runs('fnn3-scalecom', [150, 300], [0.5, 0.76], [0.54, 0.9]),
+    ...runs('fnn3-none', [600, 750, 1500], [0.4, 0.5, 0.8], [0.4, 0.6, 0.9]),
+    ...runs('fnn3-scalecom', [600, 750, 1500], [0.1, 0.5, 0.76], [0.1, 0.54, 0.9]),
     ...runs('lstm-none', [1000, 2000], [2, 1.6], [2, 1.5]),
     ...runs('lstm-scalecom', [1000, 2000], [2.2, 1.6], [2.4, 1.35]),
   ]);
@@ -32,8 +32,8 @@ test('a curve is behind uncompressed training with the same seed, in the directi
     points.map(({ x, y, low, high }) => [x, y, low, high].map((v) => +v.toFixed(6))),
   );
   expect(accuracy).toEqual([
-    [10, 5, 0, 10],
-    [20, 2.5, 0, 5],
+    [50, 5, 0, 10],
+    [100, 2.5, 0, 5],
   ]);
   expect(perplexity).toEqual([
     [50, 15, 10, 20],
@@ -43,11 +43,11 @@ test('a curve is behind uncompressed training with the same seed, in the directi
 
 test('a measurement that uncompressed training has not is left out', () => {
   const sweep = new Sweep([
-    ...runs('fnn3-none', [150], [0.5], [0.6]),
-    ...runs('fnn3-scalecom', [150, 300], [0.5, 0.76], [0.54, 0.9]),
+    ...runs('fnn3-none', [750], [0.5], [0.6]),
+    ...runs('fnn3-scalecom', [750, 1500], [0.5, 0.76], [0.54, 0.9]),
   ]);
   const [curve] = lossCurves(sweep, [FNN3], [COMPRESSED]).series;
-  expect(curve!.points.map(({ x }) => x)).toEqual([10]);
+  expect(curve!.points.map(({ x }) => x)).toEqual([50]);
 });
 
 test('curves of several methods have their names', () => {
