@@ -1,8 +1,12 @@
-/** A run that ends at chance: told on the page that is open, in the list, and in the run's events. */
+/** Runs that other processes store while the page is open: their alerts, and their last records. */
+import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ownName } from '../../src/main/home/process-name.ts';
+import { RunStore } from '../../src/main/store/run-store.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { succeeded } from '../harness/gradwire.ts';
+import { sampleSpec, wholeRun } from '../unit/main/sample-records.ts';
 
 let app: AppPage;
 let page: Page;
@@ -20,11 +24,14 @@ test('a run that learns nothing is told, found and not simply green', async () =
     'world.ranks=1',
     'name=guess',
   ];
-  succeeded(
-    await app.home.run([
-      ...['run', 'quickstart', ...settings.flatMap((one) => ['--set', one])],
-    ]),
-  );
+  // The command stores the alert; the app finds a run that has ended.
+  await app.whileServerSleeps(async () => {
+    succeeded(
+      await app.home.run([
+        ...['run', 'quickstart', ...settings.flatMap((one) => ['--set', one])],
+      ]),
+    );
+  });
   const toast = app
     .part('toast')
     .filter({ hasText: /At chance: accuracy .*\(guess\)/ });
@@ -46,4 +53,17 @@ test('a run that learns nothing is told, found and not simply green', async () =
   }
   await page.emulateMedia({ colorScheme: 'dark' });
   expect([await app.obstacles(), app.errors]).toEqual([[], []]);
+});
+
+test('a run that the app does not follow is read once it has ended', async () => {
+  const store = RunStore.open(path.join(app.home.directory, 'gradwire.db'));
+  const run = { id: 'unfollowed', spec: sampleSpec(), switches: [], createdAt: 1 };
+  // As of a command that launches it on machines where only the command has logged in.
+  store.create({ ...run, launcher: ownName() });
+  await page.evaluate(`location.hash = '#/run/${run.id}'`);
+  await app.part('run-state').filter({ hasText: 'Starting' }).waitFor();
+  store.append(run.id, wholeRun(30));
+  store.close();
+  await app.part('run-state').filter({ hasText: 'Completed' }).waitFor();
+  await app.part('events').getByText('Completed').waitFor();
 });

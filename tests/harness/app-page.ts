@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { launchChromium } from './browser.ts';
 import { GradwireHome } from './gradwire.ts';
 import { obstacles, watchErrors } from './page.ts';
-import { openServer } from './server.ts';
+import { openServer, type Server } from './server.ts';
 
 /** Limits are there for what hangs. */
 const PATIENCE_MS = 240_000;
@@ -24,6 +24,7 @@ export class AppPage implements AsyncDisposable {
   readonly page: Page;
   /** Of the page and its console, since it was opened. */
   readonly errors: readonly string[];
+  readonly #server: Server;
   readonly #owned: AsyncDisposable;
 
   private constructor(
@@ -31,10 +32,12 @@ export class AppPage implements AsyncDisposable {
     page: Page,
     errors: readonly string[],
     owned: AsyncDisposable,
+    server: Server,
   ) {
     this.home = home;
     this.page = page;
     this.errors = errors;
+    this.#server = server;
     this.#owned = owned;
   }
 
@@ -64,7 +67,17 @@ export class AppPage implements AsyncDisposable {
     await page.goto(server.url);
     // The page that sets the cookie goes on to this one.
     await page.getByTestId('connection-status').waitFor();
-    return new AppPage(home, page, errors, owned.move());
+    return new AppPage(home, page, errors, owned.move(), server);
+  }
+
+  /** Does something while `serve` stands still, as on a computer that is busy with it. */
+  async whileServerSleeps(act: () => Promise<void>): Promise<void> {
+    process.kill(this.#server.pid, 'SIGSTOP');
+    try {
+      await act();
+    } finally {
+      process.kill(this.#server.pid, 'SIGCONT');
+    }
   }
 
   part(testId: string): Locator {

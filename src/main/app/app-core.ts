@@ -33,6 +33,7 @@ import { HistoryDesk } from './history-desk.ts';
 import { HistoryWatch } from './history-watch.ts';
 import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
+import { PageAlerts } from './page-alerts.ts';
 import { PlanDesk } from './plan-desk.ts';
 import { RunsDesk } from './runs-desk.ts';
 import { SettingsDesk } from './settings-desk.ts';
@@ -83,7 +84,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     throw error;
   }
   const outbox: EventOutbox = new EventOutbox({
-    summary: (run) => store.summary(run),
+    alerts: (summary) => pageAlerts.look(summary),
     nodes: () => desk.list(),
     nodeChanged: (node) => {
       const { connection, roundTripMs } = coordinator.machines.nodeConnection(node);
@@ -91,6 +92,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       if (connection === 'connected' && roundTripMs === undefined) lookAtMachines();
     },
   });
+  const pageAlerts = new PageAlerts(store);
   let closing: Promise<void> | undefined;
   const report = (error: unknown): void => {
     if (closing === undefined) outbox.notice(toErrorData(error));

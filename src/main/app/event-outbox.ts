@@ -4,7 +4,7 @@
  * around the moment of `watch` may come twice: skip those that its answer's `lastSequence`
  * covers. The host knows its windows and counts watchers; here a run is either watched or not.
  */
-import { toldAlert, type ToldAlert } from '../../shared/alerts/told-alert.ts';
+import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { SettingsState } from '../../shared/settings/setting.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
@@ -31,7 +31,8 @@ export type AppListener = <E extends keyof AppEvents>(
 
 /** The state of things when an event is sent. */
 export interface OutboxSources {
-  summary(run: string): RunSummary;
+  /** Alerts of a run that have not been told yet. */
+  alerts(summary: RunSummary): readonly ToldAlert[];
   nodes(): readonly NodeStatus[];
   /** The connection to a machine was made or lost. */
   nodeChanged(node: string): void;
@@ -75,6 +76,7 @@ export class EventOutbox implements CoordinatorEvents {
   }
 
   changed(summary: RunSummary): void {
+    for (const alert of this.#sources.alerts(summary)) this.#emit('alert', alert);
     this.#changed.set(summary.id, summary);
     this.#schedule();
     const isLive = !hasEnded(summary.state);
@@ -86,11 +88,6 @@ export class EventOutbox implements CoordinatorEvents {
   }
 
   records(run: string, entries: readonly JournalEntry[]): void {
-    // Whichever process has stored them.
-    for (const { record } of entries) {
-      if (record.type !== 'alert' || record.phase !== 'raised') continue;
-      this.alert(toldAlert(this.#sources.summary(run), record));
-    }
     if (!this.#watched.has(run)) return;
     const waiting = this.#records.get(run) ?? [];
     this.#records.set(run, waiting);
@@ -154,10 +151,6 @@ export class EventOutbox implements CoordinatorEvents {
   dataSetsChanged(list: () => Promise<readonly DataSetStatus[]>): void {
     this.#dataSets = list;
     this.#schedule();
-  }
-
-  alert(alert: ToldAlert): void {
-    this.#emit('alert', alert);
   }
 
   settingsChanged(settings: SettingsState): void {

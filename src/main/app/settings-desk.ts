@@ -1,5 +1,4 @@
-/** Settings for pages, and alerts of which there is no record. */
-import { toldAlert } from '../../shared/alerts/told-alert.ts';
+/** Settings for pages. */
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import { unitsOf } from '../../shared/settings/unit-settings.ts';
 import {
@@ -14,7 +13,6 @@ import type { EventOutbox } from './event-outbox.ts';
 export class SettingsDesk {
   readonly #store: RunStore;
   readonly #outbox: EventOutbox;
-  readonly #stop: () => void;
   #told: string | undefined;
   #units: DisplayUnits;
 
@@ -23,12 +21,6 @@ export class SettingsDesk {
     this.#units = unitsOf(store.settings.all());
     this.#outbox = outbox;
     provideUnits(() => this.#units);
-    // Alerts of which there is no record; the others come with the records.
-    this.#stop = store.alerts.listen((summary, alerts) => {
-      for (const { alert, isRecorded } of alerts) {
-        if (isRecorded) outbox.alert(toldAlert(summary, alert));
-      }
-    });
   }
 
   readonly api: Pick<CoreApi, 'changeSetting' | 'settings'> = {
@@ -50,7 +42,6 @@ export class SettingsDesk {
   }
 
   close(): void {
-    this.#stop();
     provideUnits(() => DEFAULT_UNITS);
   }
 

@@ -107,9 +107,14 @@ export class RunAlerts {
 
   /** Tells of a run that failed without a last record. */
   tellFailure(summary: RunSummary, at: number, error: ErrorData): void {
+    this.tell(summary, this.ofFailure(at, error));
+  }
+
+  /** The alert of a failure, if the home's rules have one. */
+  ofFailure(at: number, error: ErrorData): readonly RaisedAlert[] {
     const watch = new RunWatch(undefined, ruleChoices(this.#settings.all()));
     const record: RunRecord = { type: 'failed', at, error };
-    this.tell(summary, watch.observe({ kind: 'record', record, now: at }));
+    return watch.observe({ kind: 'record', record, now: at });
   }
 }
 

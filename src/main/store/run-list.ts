@@ -86,6 +86,16 @@ export class RunList {
     return this.#database.guard(() => this.#statements.newestRun.get()!.number);
   }
 
+  /**
+   * Returns the number of a run.
+   * @throws GradwireError `RUN_UNKNOWN`
+   */
+  number(id: string): number {
+    const row = this.#database.guard(() => this.#statements.runById.get(id));
+    if (row === undefined) throw unknownRun(id);
+    return row.number;
+  }
+
   /** Returns ids of ended runs that were created after the run of this number. */
   endedAfter(number: number): readonly string[] {
     return this.#database.guard(() =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
+import type { ToldAlert } from '../../../src/shared/alerts/told-alert.ts';
 import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { entries, iterationRecord } from './sample-records.ts';
 
@@ -20,7 +21,7 @@ const summary = (iterations: number): RunSummary => ({
 });
 
 const quiet = {
-  summary: () => summary(0),
+  alerts: (): readonly ToldAlert[] => [],
   nodes: () => [],
   nodeChanged: () => undefined,
 };
@@ -63,6 +64,29 @@ test('says nothing of runs that are not watched, and nothing after its end', () 
   outbox.changed(summary(1));
   outbox.close();
   expect(heard.filter(([event]) => event === 'records')).toEqual([]);
+});
+
+test('alerts are told at once', () => {
+  const alert: ToldAlert = {
+    run: 'r',
+    name: 'r',
+    rule: 'long-wait',
+    title: 'Long wait',
+    message: 'rank 1 waits',
+    at: '',
+  };
+  const outbox = new EventOutbox({
+    ...quiet,
+    alerts: ({ iterations }) => (iterations === 1 ? [alert] : []),
+  });
+  const heard: unknown[] = [];
+  outbox.listen((event, ...args) => {
+    heard.push([event, ...args]);
+  });
+  outbox.changed(summary(0));
+  outbox.changed(summary(1));
+  expect(heard).toEqual([['alert', alert]]);
+  outbox.close();
 });
 
 test('a burst is pushed soon, as one', async () => {

@@ -50,7 +50,7 @@ export function iterationRecord(iteration: number, rank: number): IterationRecor
   };
 }
 
-export const started: RunRecord = {
+export const started = {
   type: 'started',
   at: 1_700_000_000_000,
   ranks: 2,
@@ -58,9 +58,9 @@ export const started: RunRecord = {
   parameters: 1000,
   plan: plan('none'),
   processes: [],
-};
+} satisfies RunRecord;
 
-export const done: RunRecord = {
+export const done = {
   type: 'done',
   at: 1_700_000_001_000,
   reason: 'completed',
@@ -69,7 +69,7 @@ export const done: RunRecord = {
   metric: 0.97,
   consistent: true,
   weights: 'abc',
-};
+} satisfies RunRecord;
 
 export function switchRecord(fence: number, from: string, to: string): RunRecord {
   return {

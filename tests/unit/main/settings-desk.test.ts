@@ -1,4 +1,4 @@
-/** Settings and alerts as pages are told of them. */
+/** Settings as pages are told of them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -6,8 +6,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
 import { SettingsDesk } from '../../../src/main/app/settings-desk.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
-import type { AlertRecord } from '../../../src/shared/records/alert.ts';
-import { entries, iterationRecord, sampleSpec } from './sample-records.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -20,7 +18,7 @@ afterEach(() => {
 function openDesk() {
   const store = RunStore.open(path.join(directory, 'gradwire.db'));
   const outbox = new EventOutbox({
-    summary: (run) => store.summary(run),
+    alerts: () => [],
     nodes: () => [],
     nodeChanged: () => undefined,
   });
@@ -52,28 +50,5 @@ test('pages hear of a change once, whoever made it', async () => {
     desk.api.changeSetting('alerts.long-wait.percent', 101),
   ).rejects.toMatchObject({ code: 'SETTING_INVALID' });
   desk.close();
-  store.close();
-});
-
-test('pages hear of raised alerts alone, and of a run that failed without a record', () => {
-  const { desk, heard, outbox, store } = openDesk();
-  store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
-  const alert = (phase: AlertRecord['phase']): AlertRecord => ({
-    type: 'alert',
-    at: 0,
-    rule: 'long-wait',
-    title: 'Long wait',
-    phase,
-    message: 'rank 1 waits',
-  });
-  outbox.records('r', entries([iterationRecord(0, 0), alert('raised'), alert('over')]));
-  store.fail('r', { code: 'X', kind: 'failure', message: 'gone' }, 5);
-  desk.close();
-  store.fail('r', { code: 'X', kind: 'failure', message: 'again' }, 6);
-  const at = new Date(0).toISOString();
-  expect(heard).toMatchObject([
-    ['alert', { run: 'r', name: 'sample', rule: 'long-wait', at }],
-    ['alert', { run: 'r', rule: 'run-failed', message: 'gone' }],
-  ]);
   store.close();
 });

@@ -86,7 +86,7 @@ export class RunFeed {
         if (id === run) this.#take(entries);
       }),
       connection.on('runChanged', (summary) => {
-        if (summary.id === run) this.#summary = summary;
+        if (summary.id === run) this.#learn(summary);
       }),
       connection.on('historyPurged', () => void this.#checkPurged()),
       connection.on('resync', () => this.#resync()),
@@ -227,6 +227,15 @@ export class RunFeed {
     // The connection was lost and came back in the meantime.
     if (this.#error !== undefined && this.#readAgain && !this.#closed)
       await this.#open();
+  }
+
+  #learn(summary: RunSummary): void {
+    const wasLive = this.live;
+    this.#summary = summary;
+    const last = this.#events.all.at(-1)?.type;
+    // The app did not follow it: another process has stored its last records.
+    if (wasLive && !this.live && last !== 'done' && last !== 'failed')
+      this.#readMissed();
   }
 
   #take(entries: readonly JournalEntry[]): void {
