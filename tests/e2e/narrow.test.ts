@@ -66,7 +66,7 @@ async function prepare(home: GradwireHome): Promise<void> {
     const [code, message] =
       i % 2 === 0
         ? ['RANKS_SUSPENDED', 'rank 1 (process 7) is suspended: kill -CONT 7']
-        : ['RANKS_CONTINUED', 'no rank is suspended any more'];
+        : ['RANKS_CONTINUED', 'rank 1 (process 7) is no longer suspended'];
     const at = 1_700_000_000_000 + 8 * i;
     return { type: 'notice', level: 'info', at, code, message };
   });

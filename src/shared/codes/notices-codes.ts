@@ -118,7 +118,7 @@ export const noticesCodes = codeGroup({
       next: 'Start it, as the message says.',
     },
     RANKS_CONTINUED: {
-      means: 'No rank is suspended any more.',
+      means: 'Ranks that were suspended go on.',
       next: 'Nothing to do.',
     },
     RANKS_HEARD: { means: 'All ranks report again.', next: 'Nothing to do.' },

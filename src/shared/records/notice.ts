@@ -10,6 +10,10 @@ const noticeRecordSchema = z.strictObject({
   /** Whether it is only worth knowing, or may need something to be done. */
   level: z.enum(['info', 'warning']),
   rank: count.optional(),
+  /** Ranks that it is about, where the supervisor made it. */
+  ranks: z.array(count).readonly().optional(),
+  /** Ranks whose programs it is about, likewise. */
+  programs: z.array(count).readonly().optional(),
   /** One of docs/reference/errors.md. */
   code: z.string(),
   /** One sentence with the values. */
@@ -53,6 +57,6 @@ const CHOICES: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 
 /** A notice without the time and the rank of its record. */
-export type Notice = Pick<NoticeRecord, 'level' | 'message'> & {
+export type Notice = Pick<NoticeRecord, 'level' | 'message' | 'programs' | 'ranks'> & {
   readonly code: ErrorCode;
 };

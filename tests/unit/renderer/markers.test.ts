@@ -41,7 +41,7 @@ it('marks when ranks are suspended or silent, and when none is any more', () => 
   const silent = { type: 'alert', rule: 'silent-rank', title: 'Rank silent' } as const;
   const events: readonly RunEvent[] = [
     notice(3440, 'RANKS_SUSPENDED', suspended),
-    notice(3450, 'RANKS_CONTINUED', 'no rank is suspended any more'),
+    notice(3450, 'RANKS_CONTINUED', 'rank 2 (process 7) is no longer suspended'),
     notice(3455, 'COLLECTIVE_CHOSEN', 'auto chose ring'),
     { ...silent, phase: 'raised', at: 3500, message: 'nothing has arrived' },
     notice(3600, 'RANKS_HEARD', 'all ranks report again'),
@@ -50,7 +50,7 @@ it('marks when ranks are suspended or silent, and when none is any more', () => 
   expect(markers.map(({ iteration, kind, label }) => [iteration, kind, label])).toEqual(
     [
       [344, 'stall', 'rank 2 (process 7) is suspended'],
-      [345, 'stall', 'no rank is suspended any more'],
+      [345, 'stall', 'rank 2 (process 7) is no longer suspended'],
       [350, 'stall', 'Alert: Rank silent'],
       [360, 'stall', 'all ranks report again'],
     ],

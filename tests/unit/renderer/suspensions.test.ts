@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { suspendedNotice } from '../../../src/agent/supervisor/ranks/suspension-watch.ts';
+import {
+  continuedNotice,
+  suspendedNotice,
+} from '../../../src/agent/supervisor/ranks/suspension-watch.ts';
 import {
   stretchOf,
   suspensionsIn,
@@ -14,24 +17,16 @@ const told = (at: number, notice: Notice): RunEvent => ({
   at,
   ...notice,
 });
-const info = (code: Notice['code'], message: string): Notice => ({
-  level: 'info',
-  code,
-  message,
-});
-// As the supervisor words it.
+const of = (rank: number, pid: number, isProgram = false) => ({ rank, pid, isProgram });
+// As two supervisors tell it, the one of ranks 0 and 1 and that of ranks 2 and 3.
 const events: readonly RunEvent[] = [
-  told(10, suspendedNotice([{ rank: 2, pid: 17, isProgram: false }])),
-  told(20, info('COLLECTIVE_CHOSEN', 'auto chose ring')),
-  told(30, info('RANKS_CONTINUED', 'no rank is suspended any more')),
-  told(
-    50,
-    suspendedNotice([
-      { rank: 0, pid: 17, isProgram: false },
-      { rank: 1, pid: 18, isProgram: false },
-      { rank: 3, pid: 19, isProgram: true },
-    ]),
-  ),
+  told(10, suspendedNotice([of(2, 17)])),
+  told(20, { level: 'info', code: 'COLLECTIVE_CHOSEN', message: 'auto chose ring' }),
+  told(22, suspendedNotice([of(0, 17)])),
+  told(24, continuedNotice([of(0, 17)])),
+  told(26, suspendedNotice([of(2, 17), of(3, 18)])),
+  told(30, continuedNotice([of(2, 17), of(3, 18)])),
+  told(50, suspendedNotice([of(0, 17), of(1, 18), of(1, 19, true), of(1, 20, true)])),
 ];
 const textsIn = (from: number, to: number): readonly string[] =>
   suspensionsIn(events, { from, to }).map((each) =>
@@ -39,12 +34,20 @@ const textsIn = (from: number, to: number): readonly string[] =>
   );
 
 test('tells who was seen suspended at a time, and until when', () => {
-  expect(textsIn(15, 25)).toEqual(['Rank 2 was seen suspended 09:10–09:30.']);
+  expect(textsIn(15, 21)).toEqual(['Rank 2 was seen suspended 09:10–09:30.']);
   expect(textsIn(0, 9)).toEqual([]);
   expect(textsIn(31, 49)).toEqual([]);
   expect(textsIn(29, 60)).toEqual([
     'Rank 2 was seen suspended 09:10–09:30.',
-    'Ranks 0, 1 and the program of rank 3 were seen suspended 09:50 and later.',
+    'Rank 3 was seen suspended 09:26–09:30.',
+    'Ranks 0, 1 and the program of rank 1 were seen suspended 09:50 and later.',
+  ]);
+});
+
+test('what one machine tells ends nothing of another', () => {
+  expect(textsIn(23, 25)).toEqual([
+    'Rank 2 was seen suspended 09:10–09:30.',
+    'Rank 0 was seen suspended 09:22–09:24.',
   ]);
 });
 

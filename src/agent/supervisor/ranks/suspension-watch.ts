@@ -19,8 +19,8 @@ export class SuspensionWatch {
   readonly #options: SuspensionWatchOptions;
   readonly #timer: NodeJS.Timeout;
   readonly #heard = new Set<number>();
-  /** Ranks that were suspended at the last look. */
-  #suspended = '';
+  /** Processes that were suspended at the last look. */
+  #suspended: readonly Suspended[] = [];
   #closed = false;
 
   constructor(options: SuspensionWatchOptions) {
@@ -46,24 +46,61 @@ export class SuspensionWatch {
     let suspended = await suspendedOf(silent);
     // Its last report may still have come from a rank that is suspended as well.
     if (suspended.length > 0) suspended = await suspendedOf(all);
-    const seen = suspended.map(({ pid }) => pid).join(' ');
-    if (this.#closed || seen === this.#suspended) return;
-    this.#suspended = seen;
-    this.#options.told(seen === '' ? CONTINUED : suspendedNotice(suspended));
+    if (this.#closed) return;
+    const before = this.#suspended;
+    this.#suspended = suspended;
+    const continued = without(before, suspended);
+    if (continued.length > 0) this.#options.told(continuedNotice(continued));
+    const isMore = without(suspended, before).length > 0;
+    if (isMore) this.#options.told(suspendedNotice(suspended));
   }
 }
 
-const CONTINUED: Notice = {
-  level: 'info',
-  code: 'RANKS_CONTINUED',
-  message: 'no rank is suspended any more',
-};
+const without = (
+  these: readonly Suspended[],
+  those: readonly Suspended[],
+): readonly Suspended[] =>
+  these.filter(({ pid }) => !those.some((other) => other.pid === pid));
 
-/** The notice of suspended processes. The page reads who they are from its message. */
+/** The notice of all processes that are suspended here, once there are more. */
 export function suspendedNotice(suspended: readonly Suspended[]): Notice {
   const pids = suspended.map(({ pid }) => pid);
-  const ranks = suspended.filter(({ isProgram }) => !isProgram);
-  const programs = suspended.filter(({ isProgram }) => isProgram);
+  const { are, subject } = described(suspended);
+  return {
+    level: 'warning',
+    code: 'RANKS_SUSPENDED',
+    ...concerned(suspended),
+    message:
+      `${subject} ${are} suspended: kill -CONT ${pids.join(' ')} continues the run; ` +
+      'a stop continues and ends it',
+  };
+}
+
+/** The notice of processes that were suspended, and are no longer. */
+export function continuedNotice(continued: readonly Suspended[]): Notice {
+  const { are, subject } = described(continued);
+  return {
+    level: 'info',
+    code: 'RANKS_CONTINUED',
+    ...concerned(continued),
+    message: `${subject} ${are} no longer suspended`,
+  };
+}
+
+function concerned(
+  processes: readonly Suspended[],
+): Pick<Notice, 'programs' | 'ranks'> {
+  const of = (isProgram: boolean): readonly number[] => [
+    ...new Set(
+      processes.filter((each) => each.isProgram === isProgram).map(({ rank }) => rank),
+    ),
+  ];
+  return { ranks: of(false), programs: of(true) };
+}
+
+function described(processes: readonly Suspended[]): { subject: string; are: string } {
+  const ranks = processes.filter(({ isProgram }) => !isProgram);
+  const programs = processes.filter(({ isProgram }) => isProgram);
   const who = [
     ranks.length === 0
       ? ''
@@ -73,13 +110,7 @@ export function suspendedNotice(suspended: readonly Suspended[]): Notice {
       : `the program of ${counted('rank', programs)} (${counted('process', programs)})`,
   ].filter((part) => part !== '');
   const are = ranks.length > 1 || who.length > 1 ? 'are' : 'is';
-  return {
-    level: 'warning',
-    code: 'RANKS_SUSPENDED',
-    message:
-      `${who.join(' and ')} ${are} suspended: kill -CONT ${pids.join(' ')} continues the run; ` +
-      'a stop continues and ends it',
-  };
+  return { subject: who.join(' and '), are };
 }
 
 function counted(what: 'rank' | 'process', of: readonly Suspended[]): string {

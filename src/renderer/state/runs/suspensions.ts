@@ -5,10 +5,10 @@
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import type { RunEvent } from '../../../shared/records/record-kinds.ts';
 
+/** Ranks, and ranks whose programs, were seen suspended from and to the same moments. */
 export interface Suspension {
-  /** The name of the suspended: `rank 2`, or `ranks 0, 2 and the program of rank 1`. */
-  readonly who: string;
-  readonly isPlural: boolean;
+  readonly ranks: readonly number[];
+  readonly programs: readonly number[];
   readonly from: number;
   /** Undefined if no later notice says that it ended. */
   readonly to: number | undefined;
@@ -27,31 +27,55 @@ export const stretchOf = (
   to: Math.max(...records.map(({ at, wall }) => at + wall)),
 });
 
-/** Suspensions that overlap a stretch of time. */
+/** Suspensions that overlap a stretch of time, in the order in which they began. */
 export function suspensionsIn(
   events: readonly RunEvent[],
   { from, to }: Stretch,
 ): readonly Suspension[] {
-  const told = events.filter(
-    (event) =>
-      event.type === 'notice' &&
-      (event.code === 'RANKS_SUSPENDED' || event.code === 'RANKS_CONTINUED'),
+  const times = [...timesOf(events, 'ranks'), ...timesOf(events, 'programs')].filter(
+    (time) => time.from <= to && (time.to ?? Infinity) >= from,
   );
-  return told.flatMap((event, index): readonly Suspension[] => {
-    if (event.type !== 'notice' || event.code !== 'RANKS_SUSPENDED') return [];
-    const end = told[index + 1]?.at;
-    if (event.at > to || (end !== undefined && end < from)) return [];
-    const [, who, verb] = /^(.*) (is|are) suspended/.exec(event.message) ?? [];
-    if (who === undefined) return [];
-    return [
-      {
-        who: who.replaceAll(/ \(process(?:es)? [^)]*\)/g, ''),
-        isPlural: verb === 'are',
-        from: event.at,
-        to: end,
-      },
-    ];
-  });
+  const ofKind = (of: readonly Time[], kind: Kind): readonly number[] =>
+    of.filter((time) => time.kind === kind).map(({ rank }) => rank);
+  return [...Map.groupBy(times, (time) => `${time.from} ${time.to ?? ''}`).values()]
+    .map((same) => ({
+      ranks: ofKind(same, 'ranks'),
+      programs: ofKind(same, 'programs'),
+      from: same[0]!.from,
+      to: same[0]!.to,
+    }))
+    .toSorted((a, b) => a.from - b.from);
+}
+
+type Kind = 'ranks' | 'programs';
+
+/** A time in which a rank was seen suspended, or its program was. */
+interface Time {
+  readonly kind: Kind;
+  readonly rank: number;
+  readonly from: number;
+  to: number | undefined;
+}
+
+/** Each machine tells of its own ranks alone. */
+function timesOf(events: readonly RunEvent[], kind: Kind): readonly Time[] {
+  const all: Time[] = [];
+  const open = new Map<number, Time>();
+  for (const event of events) {
+    if (event.type !== 'notice') continue;
+    for (const rank of event[kind] ?? []) {
+      if (event.code === 'RANKS_SUSPENDED' && !open.has(rank)) {
+        const time = { kind, rank, from: event.at, to: undefined };
+        open.set(rank, time);
+        all.push(time);
+      } else if (event.code === 'RANKS_CONTINUED') {
+        const time = open.get(rank);
+        if (time !== undefined) time.to = event.at;
+        open.delete(rank);
+      }
+    }
+  }
+  return all;
 }
 
 /**
@@ -59,10 +83,18 @@ export function suspensionsIn(
  * @param clock the text of a moment
  */
 export function suspensionText(
-  { from, isPlural, to, who }: Suspension,
+  { from, programs, ranks, to }: Suspension,
   clock: (at: number) => string,
 ): string {
+  const who = [
+    ...(ranks.length === 0 ? [] : [named(ranks)]),
+    ...(programs.length === 0 ? [] : [`the program of ${named(programs)}`]),
+  ].join(' and ');
   const subject = `${who[0]!.toUpperCase()}${who.slice(1)}`;
+  const were = ranks.length + programs.length > 1 ? 'were' : 'was';
   const until = to === undefined ? ' and later' : `–${clock(to)}`;
-  return `${subject} ${isPlural ? 'were' : 'was'} seen suspended ${clock(from)}${until}.`;
+  return `${subject} ${were} seen suspended ${clock(from)}${until}.`;
 }
+
+const named = (ranks: readonly number[]): string =>
+  `${ranks.length === 1 ? 'rank' : 'ranks'} ${ranks.join(', ')}`;
