@@ -40,6 +40,11 @@ const CLOSED = 'the connection was closed';
 export interface JournalReader {
   /** Takes entries as they arrive, in order. */
   push(entries: readonly JournalEntry[]): void;
+  /**
+   * The supervisor has taken the subscription. Entries that came before may be of an earlier one,
+   * and begin anywhere.
+   */
+  subscribed(): void;
 }
 
 export interface ConnectionHandlers {
@@ -157,6 +162,7 @@ export class ControlConnection {
   }
 
   /**
+   * @param answered called when the answer arrives, before what comes after it is looked at
    * @throws GradwireError the supervisor's own error, `SUPERVISOR_TIMEOUT`,
    * `SUPERVISOR_LOST`, `SUPERVISOR_OTHER_VERSION`
    */
@@ -164,6 +170,7 @@ export class ControlConnection {
     method: M,
     body: RequestMessage<M>['body'],
     deadlineMs = REQUEST_DEADLINE_MS,
+    answered?: () => void,
   ): Promise<SupervisorRequests[M]['reply']> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     if (this.readsOnly && !isReading(method)) {
@@ -182,7 +189,10 @@ export class ControlConnection {
       }, deadlineMs);
       this.#waiting.set(id, {
         method,
-        resolve: resolve as (body: unknown) => void,
+        resolve: (reply) => {
+          answered?.();
+          resolve(reply as SupervisorRequests[M]['reply']);
+        },
         reject,
         deadline,
       });
@@ -198,7 +208,11 @@ export class ControlConnection {
    */
   async subscribe(run: string, after: number, reader: JournalReader): Promise<number> {
     this.#readers.set(run, reader);
-    return (await this.request('subscribe', { run, after })).lastSequence;
+    const body = { run, after };
+    const reply = await this.request('subscribe', body, REQUEST_DEADLINE_MS, () => {
+      reader.subscribed();
+    });
+    return reply.lastSequence;
   }
 
   /** Hands this reader no further entries of the run. */

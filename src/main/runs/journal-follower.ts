@@ -7,6 +7,7 @@
  */
 import { CATCH_UP_MINIMUM } from '../../shared/records/catch-up.ts';
 import { GradwireError } from '../../shared/errors/errors.ts';
+import type { RequestMessage } from '../../shared/protocol/supervisor.ts';
 import {
   leftOutBefore,
   type JournalEntry,
@@ -45,6 +46,7 @@ export class JournalFollower {
   #batch: JournalEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
+  #isSubscribed = false;
   /** The journal's end at the time of subscription. */
   #target = Infinity;
   #isCaughtUp = false;
@@ -83,14 +85,20 @@ export class JournalFollower {
     this.#noteProgress();
   }
 
+  subscribed(): void {
+    this.#isSubscribed = true;
+  }
+
   push(entries: readonly JournalEntry[]): void {
     if (this.#closed) return;
     for (const entry of entries) {
       if (entry.sequence <= this.#received) continue;
       if (leftOutBefore(entry, this.#received) === undefined) {
+        // On their way since an earlier subscription, which had read further.
+        if (!this.#isSubscribed) return;
         this.flush();
-        this.#fail(recordsMissing(this.#received, entry.sequence));
-        return;
+        if (!this.#skipStored(entry)) return;
+        if (entry.sequence <= this.#received) continue;
       }
       this.#received = entry.sequence;
       this.#batch.push(entry);
@@ -126,6 +134,26 @@ export class JournalFollower {
     } catch (error) {
       this.#ends.untold(error);
     }
+  }
+
+  /**
+   * Skips records that another process has stored, and acknowledged, so that the journal has them
+   * no longer.
+   * @returns whether the entry follows what is stored; otherwise, records are missing
+   */
+  #skipStored(entry: JournalEntry): boolean {
+    if (this.#closed) return false;
+    try {
+      const stored = this.#parts.store.journals.position(this.#run, this.link.name);
+      if (stored > this.#stored) this.#received = this.#stored = stored;
+    } catch (error) {
+      this.#fail(error);
+      return false;
+    }
+    const isRepeated = entry.sequence <= this.#received;
+    if (isRepeated || leftOutBefore(entry, this.#received) !== undefined) return true;
+    this.#fail(recordsMissing(this.#received, entry.sequence));
+    return false;
   }
 
   /** Stores what is waiting and accepts no more. */
@@ -192,9 +220,17 @@ export class JournalFollower {
 
 /** Tells a machine that everything of a journal up to here is stored. */
 export function acknowledge(link: NodeLink, run: string, sequence: number): void {
-  link.connection?.request('acknowledge', { run, sequence }).catch((error: unknown) => {
-    // An acknowledgement lost with its connection is repeated later, or by the next
-    // recovery.
+  // One that is lost with its connection is repeated later, or by the next recovery.
+  tell(link, 'acknowledge', { run, sequence });
+}
+
+/** Tells a machine something of a journal, if it is connected; its answer changes nothing. */
+export function tell<M extends 'acknowledge' | 'unsubscribe'>(
+  link: NodeLink,
+  method: M,
+  body: RequestMessage<M>['body'],
+): void {
+  link.connection?.request(method, body).catch((error: unknown) => {
     if (!(error instanceof GradwireError)) throw error;
   });
 }

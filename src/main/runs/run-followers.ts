@@ -12,7 +12,7 @@ import {
 import type { RunStatus } from '../../shared/protocol/supervisor.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
-import { JournalFollower } from './journal-follower.ts';
+import { JournalFollower, tell } from './journal-follower.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 
 const STORE_RETRY_MS = 2000;
@@ -150,20 +150,15 @@ export class RunFollowers {
   /** The store could not be written, perhaps because the disk is full: try again. */
   #followLater(link: NodeLink, id: string): void {
     if (this.#closed) return;
+    // Until then nobody takes what the supervisor would send.
+    tell(link, 'unsubscribe', { run: id });
     const retry = setTimeout(() => {
       this.#retries.delete(retry);
-      this.#followAgain(link, id).catch((error: unknown) => {
+      this.follow(link, id).catch((error: unknown) => {
         this.#parts.news.trouble(error);
       });
     }, STORE_RETRY_MS);
     this.#retries.add(retry);
-  }
-
-  /** Leftover pushes of the old subscription would look like a gap to the new one. */
-  async #followAgain(link: NodeLink, id: string): Promise<void> {
-    if (this.has(id, link)) return;
-    await link.request('unsubscribe', { run: id });
-    await this.follow(link, id);
   }
 }
 

@@ -221,6 +221,52 @@ describe('following a run', () => {
     expect(notices).toEqual([]);
   });
 
+  test('what another process has stored and acknowledged is no gap', async () => {
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method !== 'subscribe') return undefined;
+        queueMicrotask(() => {
+          client.records('r', run.slice(0, 3));
+          store.append('r', run.slice(0, 9));
+          // The journal begins after what was acknowledged.
+          client.records('r', run.slice(9, 20));
+          store.append('r', run.slice(0, 30));
+          client.records('r', run.slice(25));
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    await coordinator.following.follow('r');
+    expect(await coordinator.following.ended('r')).toMatchObject({
+      state: 'completed',
+    });
+    expect(storedRun('r')).toEqual(run);
+    expect(heard).toEqual(run);
+    expect(notices).toEqual([]);
+  });
+
+  test('what is still on its way to an earlier follower is no gap', async () => {
+    await play({
+      runs: [supervised('r')],
+      answer: ({ method }, client) => {
+        if (method !== 'subscribe') return undefined;
+        client.records('r', run.slice(20, 25));
+        queueMicrotask(() => {
+          client.records('r', run);
+        });
+        return { lastSequence: run.length };
+      },
+    });
+    createRun('r');
+    await coordinator.following.follow('r');
+    expect(await coordinator.following.ended('r')).toMatchObject({
+      state: 'completed',
+    });
+    expect(storedRun('r')).toEqual(run);
+  });
+
   test('goes on where the supervisor is slow to say which runs it has', async () => {
     let connections = 0;
     let asked = 0;

@@ -149,6 +149,7 @@ export class SupervisorNode implements AsyncDisposable {
   async #read(run: string, entries: JournalEntry[]): Promise<void> {
     await this.connection.subscribe(run, 0, {
       push: (pushed) => entries.push(...pushed),
+      subscribed: () => undefined,
     });
   }
 

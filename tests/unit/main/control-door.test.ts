@@ -38,6 +38,7 @@ interface Line {
   readonly opened: Promise<ControlConnection>;
   readonly pushed: unknown[];
   readonly push: (entries: readonly unknown[]) => void;
+  readonly subscribed: () => void;
   readonly lost: Promise<GradwireError>;
 }
 
@@ -52,7 +53,8 @@ function call(): Line {
   };
   const opened = ControlConnection.open(here, handlers, 'box');
   opened.catch(() => undefined);
-  return { there, opened, pushed, push: (entries) => pushed.push(entries), lost };
+  const push = (entries: readonly unknown[]): void => void pushed.push(entries);
+  return { there, opened, pushed, push, subscribed: () => undefined, lost };
 }
 
 const say = ({ there }: Line, message: unknown): void => {
