@@ -63,6 +63,8 @@ def main() -> None:
         if step % 50 == 0 and rank == 0:
             print(f"step {step}: loss {loss.item():.4f}", flush=True)
 
+    # Weights that a method lets drift are averaged now, before they are looked at.
+    gw.end()
     if rank == 0:
         images, labels = read_digits(options.directory, "t10k")
         with torch.no_grad():

@@ -73,6 +73,8 @@ def main() -> None:
                 print(f"epoch {epoch}, step {step}: loss {loss.item():.4f}", flush=True)
             step += 1
 
+    # Weights that a method lets drift are averaged now, before they are looked at.
+    gw.end()
     if rank == 0:
         images, labels = read_digits(options.directory, "t10k")
         with torch.no_grad():

@@ -7,6 +7,7 @@ import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import { pipelinePosition } from '../../shared/spec/parallelism/pipeline.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RankCheckpoint } from '../checkpoint/rank-checkpoint.ts';
@@ -345,6 +346,7 @@ export class TrainingLoop {
       ...(drifts && own !== undefined ? { replicaMetric: own } : {}),
       ...statedKind(trainer.metric),
       consistent,
+      ...(isProgram(spec.workload) ? { attached: true as const } : {}),
       weights,
       ...(divergence === undefined ? {} : { divergence }),
     });

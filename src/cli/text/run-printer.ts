@@ -6,7 +6,7 @@
 import { describeMetric } from '../../shared/records/metric.ts';
 import { workloadName } from '../../shared/spec/model-name.ts';
 import { plannedText, progressText } from '../../shared/spec/program-spec.ts';
-import { replicaText } from '../../shared/records/done.ts';
+import { replicaText, type DoneRecord } from '../../shared/records/done.ts';
 import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
@@ -139,7 +139,7 @@ export class HumanPrinter implements RunPrinter {
         result.push(`replicas had drifted by ${drift} before they were averaged`);
       }
       if (last.consistent !== undefined)
-        result.push(last.consistent ? 'all replicas identical' : 'replicas differ');
+        result.push(equalityText(last));
     }
     this.#line(result.join(', '));
   }
@@ -182,4 +182,13 @@ export class HumanPrinter implements RunPrinter {
     this.makeWay();
     this.#output.write(`${text}\n`);
   }
+}
+
+function equalityText({ attached, consistent }: DoneRecord): string {
+  if (attached === true) {
+    return consistent === true
+      ? 'attached weights identical on all ranks'
+      : 'attached weights differ between ranks';
+  }
+  return consistent === true ? 'all replicas identical' : 'replicas differ';
 }

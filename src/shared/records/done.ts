@@ -25,6 +25,8 @@ const doneRecordSchema = z.strictObject({
   replicaMetric: z.number().optional(),
   /** Whether all ranks ended with bit-identical weights; absent if nobody looked at them. */
   consistent: z.boolean().optional(),
+  /** Set for a program: those weights are the ones that it attached, and it may have others. */
+  attached: z.literal(true).optional(),
   /** Hex digest of the weights of rank 0, likewise. */
   weights: z.string().optional(),
   /** The drift before the final average, under a method whose replicas drift. */
@@ -52,13 +54,16 @@ export const doneKind = eventKind({
         ? []
         : [
             record.consistent
-              ? 'all ranks ended with identical weights'
-              : 'ranks ended with different weights',
+              ? `all ranks ended with identical ${weightsOf(record)}`
+              : `ranks ended with different ${weightsOf(record)}`,
           ]),
     ].join(', '),
   }),
   summary: ({ at, metric, reason }) => ({ end: { state: reason, at, metric } }),
 });
+
+const weightsOf = ({ attached }: DoneRecord): string =>
+  attached === true ? 'attached weights' : 'weights';
 
 /** The replicas' metric, if the final model is their average. */
 export function replicaText({ metricKind, replicaMetric }: DoneRecord): string {

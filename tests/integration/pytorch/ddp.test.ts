@@ -1,4 +1,5 @@
 /** Real PyTorch under `gradwire exec`: ranks of any number, and switches through all kinds of methods. */
+import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   GradwireHome,
@@ -51,6 +52,64 @@ describe.skipIf(pytorch === undefined)('a DDP program', () => {
       expect(losses.every((loss) => loss !== undefined && loss > 0)).toBe(true);
     },
   );
+
+  it('has averaged weights once it has said that training has ended', async () => {
+    const a2sgd = ['--method', 'a2sgd', '--', python, joined, '12'];
+    const ended = exec(2, ...a2sgd, 'end');
+    const [first, second] = await printed(ended, 'digest');
+    expect(second).toBe(first);
+    expect(await ended.record('done')).toMatchObject({
+      consistent: true,
+      attached: true,
+    });
+  });
+
+  it('has weights of its own before', { tags: 'soak' }, async () => {
+    const a2sgd = ['--method', 'a2sgd', '--', python, joined, '12'];
+    const [own, others] = await printed(exec(2, ...a2sgd), 'digest');
+    expect(others).not.toBe(own);
+  });
+
+  const unused = path.join(import.meta.dirname, 'unused_parameters.py');
+
+  const losesNothing = async (options: readonly string[]): Promise<void> => {
+    const sparse = ['--method', 'topk', '--set', 'exchange.ratio=0.05'];
+    const program = ['--', python, unused, ...options];
+    const kept = await printed(exec(2, ...sparse, ...program), 'kept');
+    expect(kept).toHaveLength(2 * 4);
+    for (const line of kept) {
+      const [name, lost, most] = line.split(' ');
+      expect([name, Number(lost) < 1e-5], line).toEqual([name, true]);
+      expect(Number(most), line).toBeGreaterThan(0);
+    }
+  };
+
+  it('loses nothing of unused parameters', async () => {
+    await losesNothing([]);
+  });
+
+  it.each([[['--views']], [['--keep']], [['--views', '--keep']]])(
+    'loses nothing of them with %j',
+    { tags: 'soak' },
+    losesNothing,
+  );
+
+  it('keeps in a checkpoint what such parameters are still to get', async () => {
+    const folder = path.join(home.directory, 'checkpoint');
+    const sparse = ['--method', 'topk', '--set', 'exchange.ratio=0.05'];
+    const program = ['--', python, unused, '--state', folder, '--steps'];
+    // The last step leaves one of them out.
+    await printed(exec(2, ...sparse, ...program, '8'), 'kept');
+    const again = exec(1, ...sparse, ...program, '9');
+    succeeded(await again.finished);
+    const lines = ofType(again.records, 'log')
+      .map(({ text }) => text)
+      .filter((text) => /^(loaded|kept) /.test(text));
+    expect(lines).toHaveLength(2 * 4);
+    for (const line of lines) {
+      expect(Number(line.split(' ')[2]), line).toBeLessThan(1e-5);
+    }
+  });
 
   it(
     'is switched through methods of every kind, and ends with equal replicas',

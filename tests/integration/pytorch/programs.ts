@@ -14,7 +14,10 @@ function programFile(name: string, text: string): string {
   return file;
 }
 
-/** A network of three layers on random data, trained for a number of steps. */
+/**
+ * A network of three layers on random data, trained for a number of steps; with the argument `end`
+ * it says that the training has ended before it looks at its weights.
+ */
 export const joined = programFile(
   'joined.py',
   `
@@ -39,6 +42,8 @@ export const joined = programFile(
         loss.backward()
         optimizer.step()
         gw.log(loss=loss.item())
+    if "end" in sys.argv:
+        gw.end()
     flat = torch.cat([p.detach().flatten() for p in model.parameters()])
     print("digest", hashlib.sha256(flat.numpy().tobytes()).hexdigest())
     dist.destroy_process_group()

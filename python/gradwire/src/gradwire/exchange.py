@@ -54,7 +54,11 @@ class Exchange:
         self._buckets: list[tuple[list[Any], list[Any]]] = []
         """Gradients that are being averaged, and their views of the vector."""
         self._owed: dict[int, Any] = {}
-        """Parts of a loaded residual that are still to go with a gradient, by parameter."""
+        """What is still to go with a gradient, by parameter: parts of a loaded residual, and
+        averages that DDP has not given the program."""
+        self._before: dict[int, tuple[Any, int]] = {}
+        """`grad` of each parameter before its average, and the version of that tensor."""
+        self._is_finite = True
         self._futures: list[tuple[Any, Any]] = []
         """Futures of DDP's buckets, and what they will give."""
 
@@ -64,6 +68,26 @@ class Exchange:
         parts = residual.split(sizes)
         owed = [part.view_as(view) for part, view in zip(parts, self._views)]
         self._owed = dict(enumerate(owed))
+
+    def owed(self) -> Any:
+        """What is still to go with a gradient, as a flat vector; None if there is nothing."""
+        if not self._owed:
+            return None
+        views = self._views
+        parts = [self._owed.get(index, view.new_zeros(())) for index, view in enumerate(views)]
+        return torch.cat([part.expand_as(view).flatten() for part, view in zip(parts, views)])
+
+    def keep_ungiven(self) -> None:
+        """DDP has ended a backward pass. What it was to give to a parameter that no rank has used,
+        and did not, goes with that parameter's next gradient: a method had kept it back before."""
+        before, self._before = self._before, {}
+        if not self._is_finite:
+            return
+        for index, (gradient, version) in before.items():
+            now = self._parameters[index].grad
+            is_given = now is not None and (now is not gradient or now._version != version)
+            if not is_given and bool(self._views[index].any()):
+                self._owed[index] = self._views[index].clone()
 
     @property
     def is_open(self) -> bool:
@@ -103,6 +127,9 @@ class Exchange:
         self._given.update(indices)
         self._arriving.append(indices)
         is_last = len(self._given) == len(self._parameters) and not self._in_turns
+        for index in indices:
+            gradient = self._parameters[index].grad
+            self._before[index] = (gradient, 0 if gradient is None else gradient._version)
         with torch.no_grad():
             if is_first:
                 self._scale.note(bucket.buffer().device)
@@ -172,6 +199,7 @@ class Exchange:
         answer = self._link.receive()
         if not isinstance(answer, Averaged):
             raise invalid(f"{type(answer).__name__} where the average belongs")
+        self._is_finite = answer.finite
         # A step that is skipped loses nothing.
         averaged = range(len(self._views)) if indices is None else indices
         if self._owed and answer.finite and self._are_finite(averaged):

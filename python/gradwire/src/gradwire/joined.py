@@ -144,9 +144,10 @@ class JoinedProgram(Session):
         saved = self._link.receive()
         if not isinstance(saved, Saved):
             raise _unexpected(saved)
-        residual = None
+        residual = exchange.owed()
         if saved.residual:
-            residual = torch.cat([view.flatten() for view in self._views])
+            kept = torch.cat([view.flatten() for view in self._views])
+            residual = kept if residual is None else residual + kept
         return state_of(saved, layout, residual, *_place())
 
     def load_state_dict(self, state: Any) -> None:
@@ -275,7 +276,7 @@ class JoinedProgram(Session):
     def add_bucket(self, bucket: Any) -> Any:
         """DDP's communication hook."""
         exchange = self._next()
-        if self._models is not None and self._models.are_several and not exchange.is_open:
+        if self._models is not None and self._models.look_at_ends and not exchange.is_open:
             at_end_of_backward(self._end_pass)
         future, answer = exchange.add(bucket)
         if answer is not None:
@@ -287,6 +288,9 @@ class JoinedProgram(Session):
         step in turns."""
         if self._models is None or self._exchange is None:
             return
+        if self._models.may_leave_out:
+            # DDP ends its pass in a call of its own, which is due before this one.
+            at_end_of_backward(self._exchange.keep_ungiven)
         if self._turns is None:
             self._models.require_all(self._exchange.missing)
             return
@@ -332,8 +336,8 @@ class JoinedProgram(Session):
             raise GradwireError(
                 "GRADIENT_NOT_AVERAGED",
                 "an optimiser has made a step with a gradient that was not averaged",
-                "Wrap the model in DistributedDataParallel before you attach it, or call "
-                "gw.allreduce() after loss.backward()",
+                "Attach what DistributedDataParallel(…) has returned, not the module inside it, or "
+                "call gw.allreduce() after loss.backward()",
             )
         self._timeline.program("apply_ends")
         self._awaited.discard(id(optimizer))

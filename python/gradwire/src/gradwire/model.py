@@ -34,6 +34,11 @@ def is_distributed(module: Any) -> bool:
 
 def require_averaged(module: Any) -> None:
     """Raises GradwireError `MODEL_UNSUPPORTED` for what DDP does beside averaging dense buckets."""
+    if is_distributed(module) and module.process_group.size() != world_size():
+        raise unsupported(
+            f"DDP over {module.process_group.size()} of {world_size()} ranks",
+            "Leave out process_group: Gradwire averages over all ranks of the run",
+        )
     if getattr(module, "skip_all_reduce_unused_params", False):
         raise unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
     if type(module).__name__ in _SHARDED or any(
@@ -49,6 +54,11 @@ def require_averaged(module: Any) -> None:
                 f"{name}, an embedding with sparse gradients",
                 "Set sparse=False: Gradwire compresses",
             )
+
+
+def world_size() -> int:
+    """The number of ranks of the program's default process group."""
+    return int(torch.distributed.get_world_size())
 
 
 def bare(module: Any) -> Any:

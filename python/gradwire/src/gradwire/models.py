@@ -59,6 +59,19 @@ class Models:
         """Whether a backward pass may leave out some of them."""
         return len(self._modules) > 1
 
+    @property
+    def look_at_ends(self) -> bool:
+        """Whether the end of a backward pass says more than its buckets."""
+        return self.are_several or self.may_leave_out
+
+    @property
+    def may_leave_out(self) -> bool:
+        """Whether DDP gives no average to a parameter that no rank has used."""
+        return any(
+            is_distributed(module) and (module.find_unused_parameters or module.static_graph)
+            for module in self._modules
+        )
+
     def hook(self) -> None:
         """Lets the session see their passes, and average their buckets."""
         for module, (_, span) in zip(self._modules, self.spans):
