@@ -1,6 +1,7 @@
 /** `gradwire runs stop`: stop a run after its current iteration. */
 import type { Command } from 'commander';
 import { GradwireError } from '../../shared/errors/errors.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import {
   addConnectOptions,
@@ -30,8 +31,9 @@ export function addRunsStopCommand(runs: Command): void {
     .action(async (name: string, flags: StopFlags) => {
       await withWorkspace(async (workspace) => {
         const { json, on } = flags;
-        const isForeign = on !== undefined && !(await isFollowed(workspace, name));
-        if (isForeign) await stopThere(workspace, { name, node: on, json });
+        const isElsewhere = on !== undefined && on !== LOCAL_NODE;
+        if (isElsewhere && !(await isFollowed(workspace, name)))
+          await stopThere(workspace, { name, node: on, json });
         else await stopOwn(workspace, name, json);
       }, connectOptions(flags));
     });

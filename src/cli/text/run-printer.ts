@@ -138,8 +138,7 @@ export class HumanPrinter implements RunPrinter {
         const drift = last.divergence.toExponential(2);
         result.push(`replicas had drifted by ${drift} before they were averaged`);
       }
-      if (last.consistent !== undefined)
-        result.push(equalityText(last));
+      if (last.consistent !== undefined) result.push(equalityText(last));
     }
     this.#line(result.join(', '));
   }

@@ -141,6 +141,7 @@ export class RunFollowers {
       if (isOfTheStore(error)) throw error;
       const summary = this.#parts.store.fail(id, toErrorData(error), Date.now());
       this.#parts.news.stored({ summary, entries: [] });
+      this.#parts.news.refused(summary);
     } catch (trouble) {
       this.#parts.news.trouble(trouble);
       this.#followLater(link, id);

@@ -100,7 +100,7 @@ export class RunNews {
     this.#parts.lost.considerUntold(summary.id);
   }
 
-  /** A record of a run that may still continue could not be stored. */
+  /** A record of a run that may still continue can never be stored. */
   refused({ id }: RunSummary): void {
     // Later events of the old link are ignored.
     this.#parts.orders.give(id, { type: 'stop' }).catch((error: unknown) => {

@@ -50,7 +50,8 @@ export class RunOrders {
   }
 
   /**
-   * Gives an order to a run. A stop of a run that has ended does nothing.
+   * Gives an order to a run. A stop of a run that has ended here ends what its machines still
+   * have of it.
    * @param received called when a stop is known to have reached its machine
    * @throws GradwireError `RUN_ENDED`; what is wrong with the order, before any rank is told
    */
@@ -60,7 +61,10 @@ export class RunOrders {
     received?: () => void,
   ): Promise<AnswerTo<T>> {
     const isStop = order.type === 'stop';
-    if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
+    if (isStop && this.#hasEnded(run)) {
+      await this.#stopLeft(run, received);
+      return {} as AnswerTo<T>;
+    }
     this.#assertGoingOn(run, order.type);
     const links = this.#parts.linksOf(run);
     const act = this.#actions[order.type] as Give<T> | undefined;
@@ -100,6 +104,22 @@ export class RunOrders {
       }),
     );
     return answer;
+  }
+
+  /**
+   * Stops a run where it goes on although it is stored as ended: its records could not be stored, for
+   * example. This computer is asked, and machines that are connected.
+   */
+  async #stopLeft(run: string, received?: () => void): Promise<void> {
+    const { nodes, stops, store } = this.#parts;
+    for (const link of this.#parts.linksOf(run)) {
+      const connection =
+        link === nodes.lead ? await link.find({ interactive: false }) : link.connection;
+      if (connection === undefined) continue;
+      const { runs } = await connection.request('runs', {});
+      if (!runs.some((each) => each.run === run && each.phase !== 'ended')) continue;
+      await stops.stop(run, [link], store.spec(run), received);
+    }
   }
 
   #hasEnded(run: string): boolean {

@@ -25,7 +25,9 @@ export const lossNotFinite = alertRule({
       const { iteration } = record;
       return { holds: false, message: 'the loss is finite again', iteration };
     }
-    if (record.type === 'notice' && CODES.has(record.code)) {
+    // What is only worth knowing, such as a step that a GradScaler skips, is no alarm.
+    const isWarning = record.type === 'notice' && record.level === 'warning';
+    if (isWarning && CODES.has(record.code)) {
       return { holds: true, message: record.message, rank: record.rank };
     }
     if (record.type === 'failed' && CODES.has(record.error.code)) {

@@ -21,6 +21,7 @@ import { encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import type { RunStatus } from '../../../src/shared/protocol/supervisor.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import { until } from '../../harness/processes.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
 import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
@@ -218,6 +219,15 @@ describe('following a run', () => {
     });
     expect(storedRun('r')).toEqual(run.slice(0, 3));
     expect(store.summary('s').state).toBe('completed');
+    // Nothing more of it can be stored.
+    await until(
+      () => supervisor.requested('stop'),
+      (stops) => stops.length > 0,
+      'the rest of the run to be stopped',
+    );
+    expect(supervisor.requested('stop').map(({ body }) => body)).toEqual([
+      { run: 'r' },
+    ]);
     expect(notices).toEqual([]);
   });
 
@@ -297,6 +307,19 @@ describe('following a run', () => {
     expect(storedRun('r')).toEqual(run);
     expect(notices).toMatchObject([{ code: 'SUPERVISOR_TIMEOUT' }]);
   });
+});
+
+test('a stop ends what a machine still has of a run that is stored as ended', async () => {
+  await play({
+    runs: [supervised('r'), supervised('s', { phase: 'ended' })],
+    answer: ({ method }) => (method === 'stop' ? {} : undefined),
+  });
+  for (const id of ['r', 's']) {
+    createRun(id);
+    store.fail(id, { code: 'X', kind: 'failure', message: 'gone' }, 5);
+    await coordinator.orders.give(id, { type: 'stop' });
+  }
+  expect(supervisor.requested('stop').map(({ body }) => body)).toEqual([{ run: 'r' }]);
 });
 
 describe('following a run that the supervisor does not have', () => {

@@ -48,12 +48,20 @@ test(
   },
 );
 
-test('ranks that say nothing for longer are given up', async () => {
-  expect(await stopRun('never', 0.5)).toMatchObject({
+test('ranks that say nothing for longer are given up, however often a stop is asked for', async () => {
+  const entries = await launchScript(node, 'never', { patienceSeconds: 1.5 });
+  const ask = (): void => {
+    node.connection.request('stop', { run: 'never' }, 40_000).catch(() => undefined);
+  };
+  ask();
+  const again = setInterval(ask, 300);
+  const end = await endOf(entries);
+  clearInterval(again);
+  expect(end).toMatchObject({
     type: 'failed',
     error: {
       code: 'STOP_TIMEOUT',
-      message: 'after the request to stop, the ranks reported nothing for 0.5 s',
+      message: 'after the request to stop, the ranks reported nothing for 1.5 s',
       next: expect.stringContaining('patienceSeconds') as string,
     },
   });

@@ -201,8 +201,10 @@ export class RankTeam {
     }
     this.tell({ type: 'stop' });
     for (const worker of this.#workers.values()) worker.continue();
+    // Who asks again does not wait anew.
+    const isFirst = !this.#stopping;
     this.#stopping = true;
-    this.#awaitStop();
+    if (isFirst) this.#awaitStop();
   }
 
   /** Tells them to end after the current iteration with a checkpoint and no result. */
