@@ -75,6 +75,9 @@ const migrations: readonly string[] = [
   processNamesMigration,
 ];
 
+/** SQLite's number of that mode. */
+const INCREMENTAL = 2;
+
 export const DATABASE_VERSION = migrations.length;
 
 const BUSY_TIMEOUT_MS = 5000;
@@ -131,8 +134,10 @@ const isOfTheDisk = (error: unknown): boolean =>
 
 function openShared(file: string): Database.Database {
   return opened(file, (database) => {
-    // In a new file, pages that become free can be given back; an old one gets it by VACUUM.
-    database.pragma('auto_vacuum = INCREMENTAL');
+    // In a new file, pages that become free can be given back; an old one gets it by VACUUM. Where
+    // it is set, nothing is written: others can read while one writes.
+    if (database.pragma('auto_vacuum', { simple: true }) !== INCREMENTAL)
+      database.pragma('auto_vacuum = INCREMENTAL');
     useJournal(database, journalOf(file));
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');

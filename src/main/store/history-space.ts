@@ -69,6 +69,17 @@ export class HistorySpace {
     }
   }
 
+  /** Does `compact` unless another process writes now. @throws GradwireError `DATABASE_BUSY` */
+  compactIfFree(): boolean {
+    const patience = this.#number('busy_timeout');
+    this.#database.pragma('busy_timeout = 0');
+    try {
+      return this.compact();
+    } finally {
+      this.#database.pragma(`busy_timeout = ${patience}`);
+    }
+  }
+
   /**
    * Moves some records into a block that an older version, or a run that ended without us,
    * left as rows; makes some of a run's levels; removes some of a purged run.

@@ -54,7 +54,7 @@ export class Upkeep {
   /** Undefined: it could not be done. */
   #step(): boolean | undefined {
     try {
-      return this.#space.compact();
+      return this.#space.compactIfFree();
     } catch (error) {
       // A full disk or a lock: whoever has to store something reports it.
       const isExpected =
