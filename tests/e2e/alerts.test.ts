@@ -66,4 +66,9 @@ test('a run that the app does not follow is read once it has ended', async () =>
   store.close();
   await app.part('run-state').filter({ hasText: 'Completed' }).waitFor();
   await app.part('events').getByText('Completed').waitFor();
+  // A command deletes it; its page says so, and restores it.
+  succeeded(await app.home.run(['runs', 'delete', run.id]));
+  await app.part('run-deleted').getByRole('button', { name: 'Restore' }).click();
+  await app.part('run-deleted').waitFor({ state: 'detached' });
+  expect([await app.obstacles(), app.errors]).toEqual([[], []]);
 });

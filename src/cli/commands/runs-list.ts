@@ -83,7 +83,9 @@ async function list(options: ListOptions): Promise<void> {
           ? 'no run here can be read\n'
           : isAsked
             ? 'no run matches\n'
-            : 'no runs yet; start one with: gradwire run quickstart\n',
+            : options.deleted
+              ? 'no deleted runs\n'
+              : 'no runs yet; start one with: gradwire run quickstart\n',
       );
     } else {
       process.stdout.write(`${tableOf(runs, tableWidth(options.wide))}\n`);

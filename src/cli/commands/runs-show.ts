@@ -87,6 +87,8 @@ function describe(
         ? ''
         : `, took ${milliseconds(run.endedAt - run.createdAt)}`),
   ];
+  if (run.deleted)
+    lines.push(`deleted; gradwire runs delete ${run.id} --undo restores it`);
   if (run.title !== undefined) lines.push(`name in its spec ${run.spec.name}`);
   if (run.tags !== undefined) lines.push(`tags ${run.tags.join(' ')}`);
   lines.push(...notes.map(noteLine));

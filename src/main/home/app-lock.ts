@@ -5,6 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { failure } from '../../shared/errors/errors.ts';
+import { systemLimit, systemRefusal } from '../../shared/errors/system-limit.ts';
 import { tryLock, type FileLock } from './file-lock.ts';
 import type { Home } from './home.ts';
 
@@ -79,6 +80,9 @@ function lockOf(home: Home, patience: number): FileLock | undefined {
   try {
     return tryLock(home.lock, patience);
   } catch (error) {
+    // A disk that cannot be written, for example, has better advice of its own.
+    if (systemRefusal(error) !== undefined || systemLimit(error) !== undefined)
+      throw error;
     throw failure('HOME_UNUSABLE', `cannot lock ${home.lock}: ${String(error)}`, {
       next: 'Remove that file if no Gradwire is running, then try again.',
     });

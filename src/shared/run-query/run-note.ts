@@ -1,6 +1,6 @@
 /** Notes that users write on a run, and the title that they give it in place of its spec's name. */
 import { inputError } from '../errors/errors.ts';
-import { isPrintable, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
+import { isPrintable, lengthOf, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
 
 const LONGEST_TITLE = 120;
 export const LONGEST_NOTE = 2000;
@@ -33,7 +33,7 @@ export function readNote(text: string): string {
   const isShown = note
     .split('\n')
     .every((line) => isPrintable(line.replace(/\t/g, ' ')));
-  if (note.length > 0 && note.length <= LONGEST_NOTE && isShown) return note;
+  if (note.length > 0 && lengthOf(note) <= LONGEST_NOTE && isShown) return note;
   throw inputError('NOTE_INVALID', `${shownValue(text)} is no note`, {
     next: `A note has 1 to ${LONGEST_NOTE} characters; ${PRINTABLE_RULE}.`,
   });
@@ -45,7 +45,7 @@ export function readNote(text: string): string {
  */
 export function readTitle(text: string): string {
   const title = text.trim();
-  if (title.length > 0 && title.length <= LONGEST_TITLE && isPrintable(title)) {
+  if (title.length > 0 && lengthOf(title) <= LONGEST_TITLE && isPrintable(title)) {
     return title;
   }
   throw inputError('TITLE_INVALID', `${shownValue(text)} is no title of a run`, {

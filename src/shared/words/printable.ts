@@ -30,5 +30,9 @@ export function shownValue(value: unknown): string {
     JSON.stringify(value, (_, inner: unknown) =>
       typeof inner === 'bigint' ? String(inner) : inner,
     ) ?? String(value);
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  const characters = [...text];
+  return characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text;
 }
+
+/** The number of characters, as Unicode counts them: an emoji is one or more, never a half. */
+export const lengthOf = (text: string): number => [...text].length;

@@ -207,6 +207,9 @@ describe('a run', () => {
     const { id } = await newest();
     await commands.run(['runs', 'delete', id]);
     expect((await newest()).id).not.toBe(id);
+    expect((await commands.run(['runs', 'show', id])).stdout).toContain(
+      `\ndeleted; gradwire runs delete ${id} --undo restores it\n`,
+    );
     await commands.run(['runs', 'delete', '--undo', id]);
     expect((await newest()).id).toBe(id);
   });

@@ -236,6 +236,7 @@ describe('annotations', () => {
       text: 'fall',
       iteration: 0,
     });
+    annotations.rename('dense', '😀'.repeat(120));
     annotations.rename('dense', undefined);
     expect(store.summary('dense').name).toBe('dense');
     expect(store.summary('dense')).not.toHaveProperty('title');
@@ -270,6 +271,7 @@ describe('annotations', () => {
     refused('NOTE_UNKNOWN', () => annotations.writeNote('dense', { id: 9, text: 'a' }));
     refused('NOTE_UNKNOWN', () => annotations.removeNote('dense', 9));
     refused('TITLE_INVALID', () => annotations.rename('dense', '\u202eevil'));
+    refused('TITLE_INVALID', () => annotations.rename('dense', '😀'.repeat(121)));
     refused('RUN_UNKNOWN', () => annotations.rename('nowhere', 'x'));
   });
 
