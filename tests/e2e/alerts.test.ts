@@ -70,5 +70,9 @@ test('a run that the app does not follow is read once it has ended', async () =>
   succeeded(await app.home.run(['runs', 'delete', run.id]));
   await app.part('run-deleted').getByRole('button', { name: 'Restore' }).click();
   await app.part('run-deleted').waitFor({ state: 'detached' });
+  await page.evaluate("location.hash = '#/settings'");
+  await page.getByText('0 runs, 0 B').waitFor();
+  succeeded(await app.home.run(['runs', 'delete', run.id]));
+  await page.getByText(/^1 run, \d/).waitFor();
   expect([await app.obstacles(), app.errors]).toEqual([[], []]);
 });

@@ -52,7 +52,9 @@ export function splitRow<Workers extends number>(
 interface LossReference {
   /** The paper's test loss. */
   readonly theirs: number;
-  /** The smallest relative rise of the test loss that counts as one. */
+  /** The measure that is compared. A ratio of losses depends on how hard the data is; one of perplexities does not. */
+  readonly compared: 'test loss' | 'perplexity';
+  /** The smallest relative rise of it that counts as one. */
   readonly rise: number;
   /** The loss of a network that guesses. */
   readonly guess: number;
@@ -90,6 +92,7 @@ interface Losses {
 }
 
 export const lossesAgainst = ({
+  compared,
   guess,
   metric,
   rise,
@@ -112,12 +115,12 @@ export const lossesAgainst = ({
 
   losesNothing: (sweep, { at, id }) =>
     claim(
-      `${at} the test loss is not above that of uncompressed training`,
-      atMost(changes(sweep, id, BASELINE), { trueAt: rise, format: formatPercent }),
+      `${at} the ${compared} is not above that of uncompressed training`,
+      atMost(changes(sweep, id, { compared }), { trueAt: rise, format: formatPercent }),
     ),
 
   losesMore(sweep, { at, id }, than) {
-    const found = changes(sweep, id, than?.id ?? BASELINE);
+    const found = changes(sweep, id, { compared, than: than?.id });
     return claim(
       `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
       exceeds(
@@ -148,7 +151,7 @@ export const lossesAgainst = ({
   lossChart: (sweep, rows, label) => ({
     kind: 'bars',
     caption:
-      'Change of the test loss relative to uncompressed training with the same seed, ' +
+      `Change of the ${compared} relative to uncompressed training with the same seed, ` +
       'in percent; above 0 is worse. Means over the seeds; bars span the lowest to the ' +
       'highest value.',
     x: {
@@ -156,11 +159,13 @@ export const lossesAgainst = ({
       scale: 'linear',
       categories: rows.map(({ category, name }) => category ?? name),
     },
-    y: { label: 'change of the test loss (%)', scale: 'linear' },
+    y: { label: `change of the ${compared} (%)`, scale: 'linear' },
     series: [
       {
         name: 'here',
-        points: rows.map(({ id }, index) => pointOf(index, percents(sweep, id))),
+        points: rows.map(({ id }, index) =>
+          pointOf(index, percents(sweep, id, compared)),
+        ),
       },
       ...(rows.some(isStated)
         ? [
@@ -169,7 +174,7 @@ export const lossesAgainst = ({
               points: rows.flatMap((row, index) =>
                 row.theirs === undefined
                   ? []
-                  : [pointOf(index, [100 * (row.theirs / theirs - 1)])],
+                  : [pointOf(index, [100 * changeOf(compared, row.theirs, theirs)])],
               ),
             },
           ]
@@ -197,13 +202,13 @@ export const lossesAgainst = ({
         heading,
         ...stated('test loss, paper'),
         'test loss, here',
-        'change, here',
+        compared === 'test loss' ? 'change, here' : `change of the ${compared}, here`,
         `${metric.name}, here`,
       ],
       rows: [
         row(BASELINE, 'nothing', theirs, '–'),
         ...rows.map(({ id, name, theirs: loss }) =>
-          row(id, name, loss, signed(mean(percents(sweep, id)))),
+          row(id, name, loss, signed(mean(percents(sweep, id, compared)))),
         ),
       ],
     };
@@ -218,14 +223,25 @@ const digits = (loss: number): string => loss.toPrecision(4);
 
 const isStated = ({ theirs }: Compressed): boolean => theirs !== undefined;
 
-/** Change of the loss relative to another case, by seed. */
-function changes(sweep: Sweep, id: string, than: string): readonly number[] {
+type Compared = LossReference['compared'];
+
+const changeOf = (compared: Compared, loss: number, other: number): number =>
+  compared === 'perplexity' ? Math.exp(loss - other) - 1 : loss / other - 1;
+
+/** Changes relative to another case with the same seed, by default to uncompressed training. */
+function changes(
+  sweep: Sweep,
+  id: string,
+  { compared, than = BASELINE }: { compared: Compared; than?: string | undefined },
+): readonly number[] {
   const reference = sweep.values(than, 'loss');
-  return sweep.values(id, 'loss').map((value, index) => value / reference[index]! - 1);
+  return sweep
+    .values(id, 'loss')
+    .map((value, index) => changeOf(compared, value, reference[index]!));
 }
 
-const percents = (sweep: Sweep, id: string): readonly number[] =>
-  changes(sweep, id, BASELINE).map((change) => 100 * change);
+const percents = (sweep: Sweep, id: string, compared: Compared): readonly number[] =>
+  changes(sweep, id, { compared }).map((change) => 100 * change);
 
 const signed = (percent: number): string =>
   `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;

@@ -66,7 +66,10 @@ export class SweepFeed<Answer> {
         this.#error = undefined;
       }
     } catch (thrown) {
-      this.#error = toErrorData(thrown);
+      const error = toErrorData(thrown);
+      // What was asked for is there no longer.
+      if (error.kind === 'input') this.#answer = undefined;
+      this.#error = error;
     } finally {
       this.#isReading = false;
     }
