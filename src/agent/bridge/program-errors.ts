@@ -138,16 +138,32 @@ const said = (last: string): string => (last === '' ? '' : `: ${last}`);
 const ERROR_LINE =
   /^(?:\[rank\d+\]: )?(?!.*\bChildFailedError\b)([\w.]*(?:Error|Exception|Interrupt)\b.*)$/;
 
-/** The line that says why: the last one, but of a launcher the last error of a rank. */
+/**
+ * The line that says why: the last one, but of a launcher the last error of a rank. An exception
+ * whose message has several lines is told by its first and last.
+ */
 export function lastWords(stderr: string): string {
-  const lines = stderr
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
+  const raw = stderr.trimEnd().split('\n');
+  const lines = raw.map((line) => line.trim());
   const isLauncher = lines.some((line) => line.includes('ChildFailedError'));
   const told = lines.flatMap((line) => ERROR_LINE.exec(line)?.[1] ?? []);
-  return (isLauncher ? told.at(-1) : lines.at(-1)) ?? '';
+  if (isLauncher) return told.at(-1) ?? '';
+  const last = lines.at(-1)!;
+  const exception = exceptionOf(raw);
+  return exception === undefined || exception === last
+    ? last
+    : `${exception} … ${last}`;
 }
+
+/** The line behind the frames of the last traceback: the exception, with its message's first line. */
+function exceptionOf(lines: readonly string[]): string | undefined {
+  const start = lines.findLastIndex((line) => TRACEBACK.test(line));
+  if (start < 0) return undefined;
+  return lines.slice(start + 1).find((line) => !FRAME.test(line));
+}
+
+const TRACEBACK = /^(?:\[rank\d+\]: )?Traceback \(most recent call last\):/;
+const FRAME = /^(?:\[rank\d+\]: )?\s/;
 
 /** A program that something else has started is gone. */
 export const goneOutside = (rank: number): GradwireError =>

@@ -49,3 +49,30 @@ Root Cause (first observed failure):
     });
   },
 );
+
+const TRACEBACK = `Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+    raise ValueError("bad\\nworse")
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+`;
+
+test.each([
+  [`${TRACEBACK}ValueError: bad\n`, 'ValueError: bad'],
+  [`${TRACEBACK}ValueError: bad\nworse\nworst\n`, 'ValueError: bad … worst'],
+  [`${TRACEBACK}KeyError: 1\n\nDuring …\n\n${TRACEBACK}ValueError\n`, 'ValueError'],
+  [
+    `${TRACEBACK}ValueError: bad\nworse\n`.replaceAll(/^(?=.)/gm, '[rank1]: '),
+    '[rank1]: ValueError: bad … [rank1]: worse',
+  ],
+  // A program that tells of an exception and ends with words of its own.
+  [`${TRACEBACK}ValueError: bad\nno such data\n`, 'ValueError: bad … no such data'],
+  ['no such data\n', 'no such data'],
+  [TRACEBACK, '^^^^^^^^^^^^^^^^^^^^^^^^^^^^^'],
+])('a program that failed is told by its exception: %j', (stderr, words) => {
+  expect(
+    endedEarly(exited(1, stderr), { ...launcher, isLauncher: false }),
+  ).toMatchObject({
+    code: 'PROGRAM_FAILED',
+    message: `the program ended with exit code 1: ${words}`,
+  });
+});
