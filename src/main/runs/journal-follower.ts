@@ -2,7 +2,7 @@
  * Follows the journal of a run on one machine: gathers pushed entries into batches (at most
  * 100 ms or 500 entries), stores each in one transaction, acknowledges it and tells it.
  * Delivery is at-least-once: repeated records are skipped. A gap is an error, unless the
- * journal declares that it left these records out.
+ * journal declares that it left these records out, or another process has stored them.
  * Upholds invariant I9 (docs/architecture.md).
  */
 import { CATCH_UP_MINIMUM } from '../../shared/records/catch-up.ts';
@@ -97,8 +97,7 @@ export class JournalFollower {
         // On their way since an earlier subscription, which had read further.
         if (!this.#isSubscribed) return;
         this.flush();
-        if (!this.#skipStored(entry)) return;
-        if (entry.sequence <= this.#received) continue;
+        if (!this.#followsStored(entry)) return;
       }
       this.#received = entry.sequence;
       this.#batch.push(entry);
@@ -137,22 +136,19 @@ export class JournalFollower {
   }
 
   /**
-   * Skips records that another process has stored, and acknowledged, so that the journal has them
-   * no longer.
-   * @returns whether the entry follows what is stored; otherwise, records are missing
+   * Whether an entry follows what is stored: another process may have stored the records in between,
+   * and acknowledged them, so that the journal has them no longer. Fails otherwise.
    */
-  #skipStored(entry: JournalEntry): boolean {
+  #followsStored(entry: JournalEntry): boolean {
     if (this.#closed) return false;
     try {
       const stored = this.#parts.store.journals.position(this.#run, this.link.name);
-      if (stored > this.#stored) this.#received = this.#stored = stored;
+      const before = Math.min(stored, entry.sequence - 1);
+      if (leftOutBefore(entry, before) !== undefined) return true;
+      this.#fail(recordsMissing(before, entry.sequence));
     } catch (error) {
       this.#fail(error);
-      return false;
     }
-    const isRepeated = entry.sequence <= this.#received;
-    if (isRepeated || leftOutBefore(entry, this.#received) !== undefined) return true;
-    this.#fail(recordsMissing(this.#received, entry.sequence));
     return false;
   }
 

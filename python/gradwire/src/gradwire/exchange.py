@@ -56,8 +56,10 @@ class Exchange:
         self._owed: dict[int, Any] = {}
         """What is still to go with a gradient, by parameter: parts of a loaded residual, and
         averages that DDP has not given the program."""
+        self.keeps_ungiven = False
+        """Whether `keep_ungiven` is called at the end of each backward pass."""
         self._before: dict[int, tuple[Any, int]] = {}
-        """`grad` of each parameter before its average, and the version of that tensor."""
+        """`grad` of each parameter before its average, and the version of that tensor, for it."""
         self._is_finite = True
         self._futures: list[tuple[Any, Any]] = []
         """Futures of DDP's buckets, and what they will give."""
@@ -127,9 +129,10 @@ class Exchange:
         self._given.update(indices)
         self._arriving.append(indices)
         is_last = len(self._given) == len(self._parameters) and not self._in_turns
-        for index in indices:
-            gradient = self._parameters[index].grad
-            self._before[index] = (gradient, 0 if gradient is None else gradient._version)
+        if self.keeps_ungiven:
+            for index in indices:
+                gradient = self._parameters[index].grad
+                self._before[index] = (gradient, 0 if gradient is None else gradient._version)
         with torch.no_grad():
             if is_first:
                 self._scale.note(bucket.buffer().device)

@@ -98,7 +98,8 @@ class JoinedProgram(Session):
             )
         if turns and models.are_several:
             self._turns = Turns(models, self._optimizers)
-        self._open(models.parameters, Scale(scaler))
+        exchange = self._open(models.parameters, Scale(scaler))
+        exchange.keeps_ungiven = models.may_leave_out
         self._models = models
         models.hook()
         hook_optimizers(self._optimizers)
@@ -173,7 +174,7 @@ class JoinedProgram(Session):
             )
         return self._layout
 
-    def _open(self, named: Sequence[tuple[str, Any]], scale: Scale) -> None:
+    def _open(self, named: Sequence[tuple[str, Any]], scale: Scale) -> Exchange:
         """Tells the agent what is averaged, and maps the memory for it."""
         layout = Layout((name, tensor.shape) for name, tensor in named)
         self._layout = layout
@@ -190,7 +191,7 @@ class JoinedProgram(Session):
         vector = Vector(memory.path, memory.bytes, layout)
         self._views = vector.views
         self._transfer = transfer_for(device, vector)
-        self._exchange = Exchange(
+        exchange = Exchange(
             self._link,
             layout,
             parameters=self._parameters,
@@ -200,7 +201,9 @@ class JoinedProgram(Session):
             scale=scale,
             in_turns=self._turns is not None,
         )
+        self._exchange = exchange
         self._timeline.follow(device)
+        return exchange
 
     def _begin(self) -> None:
         """Waits until all ranks have attached the same."""
@@ -288,7 +291,7 @@ class JoinedProgram(Session):
         step in turns."""
         if self._models is None or self._exchange is None:
             return
-        if self._models.may_leave_out:
+        if self._exchange.keeps_ungiven:
             # DDP ends its pass in a call of its own, which is due before this one.
             at_end_of_backward(self._exchange.keep_ungiven)
         if self._turns is None:
