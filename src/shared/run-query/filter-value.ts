@@ -1,8 +1,9 @@
 /**
  * Values in a filter, read as the key's kind has them: `0.2`, `90%`, `10MB`, `5min`, `2026-11-01`,
- * `today`. A moment is a stretch of time: a day, a month or a minute, on the clock of the computer
- * that reads it.
+ * `today`. A moment is a stretch of time: a day, a month or a minute, on the clock that moments are
+ * shown on.
  */
+import { clockOffset, displayUnits } from '../words/display-units.ts';
 import type { RunKeyKind } from './run-key.ts';
 
 /** A value as from ≤ v < to, or a single one where both are equal. */
@@ -77,9 +78,9 @@ function factorOf(
 
 function readMoment(text: string, now: number): ValueSpan | undefined {
   if (text === 'today' || text === 'yesterday') {
-    const day = new Date(now);
-    const date = day.getDate() - (text === 'today' ? 0 : 1);
-    return stretch([day.getFullYear(), day.getMonth(), date], 2);
+    const day = shown(now);
+    const date = day.getUTCDate() - (text === 'today' ? 0 : 1);
+    return stretch([day.getUTCFullYear(), day.getUTCMonth(), date], 2);
   }
   const parts = /^(\d{4})(?:-(\d\d?)(?:-(\d\d?)(?:[t ](\d\d?):(\d\d))?)?)?$/.exec(text);
   if (parts === null) return undefined;
@@ -88,10 +89,10 @@ function readMoment(text: string, now: number): ValueSpan | undefined {
   const at = [year, month - 1, ...rest];
   // From a date with hours to its minute, there is no step between.
   const span = stretch(at, given.length === 5 ? 4 : given.length - 1);
-  const begin = new Date(span.from);
+  const begin = shown(span.from);
   const isReal =
-    begin.getMonth() === month - 1 &&
-    (rest[0] === undefined || begin.getDate() === rest[0]) &&
+    begin.getUTCMonth() === month - 1 &&
+    (rest[0] === undefined || begin.getUTCDate() === rest[0]) &&
     (rest[1] ?? 0) < 24 &&
     (rest[2] ?? 0) < 60;
   return isReal ? span : undefined;
@@ -109,4 +110,10 @@ const moment = ([
   date = 1,
   hours = 0,
   minutes = 0,
-]: readonly number[]) => new Date(year, month, date, hours, minutes).getTime();
+]: readonly number[]) =>
+  displayUnits().clock === 'utc'
+    ? Date.UTC(year, month, date, hours, minutes)
+    : new Date(year, month, date, hours, minutes).getTime();
+
+/** A date whose parts in UTC are those of the shown clock. */
+const shown = (at: number): Date => new Date(at + clockOffset(at));

@@ -7,6 +7,10 @@ import {
   type FilterTerm,
 } from '../../../src/shared/run-query/run-filter.ts';
 import { RUN_KEYS, placeId } from '../../../src/shared/run-query/run-key.ts';
+import {
+  DEFAULT_UNITS,
+  provideUnits,
+} from '../../../src/shared/words/display-units.ts';
 
 const context = {
   specKeys: ['exchange.method', 'exchange.ratio', 'parallelism.kind', 'optimizer.kind'],
@@ -109,6 +113,23 @@ describe('a filter', () => {
     expect(terms('started:2026-11-01T9:30')).toEqual([
       `started >= ${minute} & < ${minute + 60_000}`,
     ]);
+  });
+
+  it('reads a date on the clock on which dates are shown', () => {
+    provideUnits(() => ({ ...DEFAULT_UNITS, clock: 'utc' }));
+    try {
+      const from = Date.UTC(2026, 10, 1, 9, 30);
+      expect(terms('started:2026-11-01T9:30')).toEqual([
+        `started >= ${from} & < ${from + 60_000}`,
+      ]);
+      const now = Date.UTC(2026, 10, 27, 0, 5);
+      expect(parseFilter('ended:today', { ...context, now }).map(short)).toEqual([
+        `ended >= ${Date.UTC(2026, 10, 27)} & < ${Date.UTC(2026, 10, 28)}`,
+      ]);
+      expect(() => terms('started>2026-02-30')).toThrow('2026-02-30');
+    } finally {
+      provideUnits(() => DEFAULT_UNITS);
+    }
   });
 
   it('finds a key of specs by its path or its last part', () => {
