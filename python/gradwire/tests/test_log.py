@@ -20,6 +20,7 @@ class LoggedNumbers(unittest.TestCase):
     def test_what_is_no_number_is_named(self) -> None:
         self.assertIn("loss is no number", self.refused(None, loss="abc"))
         self.assertIn("loss is no number", self.refused({"loss": None}))
+        self.assertIn("loss is no number", self.refused(None, loss=10**400))
 
     def test_of_one_name_the_last_counts(self) -> None:
         values = Values()

@@ -99,7 +99,7 @@ class Values:
         for name, value in [*(values or {}).items(), *named.items()]:
             try:
                 number = float(value)
-            except (TypeError, ValueError, RuntimeError) as error:
+            except (OverflowError, TypeError, ValueError, RuntimeError) as error:
                 raise GradwireError(
                     "LOG_INVALID", f"{name!s:.40} is no number: {error}", NEXT
                 ) from error
