@@ -1,6 +1,11 @@
 /** Notes that users write on a run, and the title that they give it in place of its spec's name. */
 import { inputError } from '../errors/errors.ts';
-import { isPrintable, lengthOf, PRINTABLE_RULE, shownValue } from '../words/printable.ts';
+import {
+  isPrintable,
+  lengthOf,
+  PRINTABLE_RULE,
+  shownValue,
+} from '../words/printable.ts';
 
 const LONGEST_TITLE = 120;
 export const LONGEST_NOTE = 2000;
