@@ -195,7 +195,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     }
   }, DISCOVERY_MS);
   const historyDesk = new HistoryDesk(store);
-  const runsDesk = new RunsDesk(store, outbox);
+  const runsDesk = new RunsDesk(store, outbox, historyWatch);
   const planDesk = new PlanDesk({
     home,
     store,

@@ -31,6 +31,12 @@ export class HistoryWatch {
     this.#annotated = store.annotations.latest();
   }
 
+  /** Takes notice of a run that this process has deleted or restored, and told of. */
+  note({ deleted, id }: Pick<RunSummary, 'deleted' | 'id'>): void {
+    const others = [...this.#deleted].filter((each) => each !== id);
+    this.#deleted = new Set(deleted ? [...others, id] : others);
+  }
+
   /** Returns what has changed since the last look. Costs a few short queries. */
   look(): HistoryNews {
     const { space } = this.#store;

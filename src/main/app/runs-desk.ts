@@ -2,6 +2,7 @@
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { EventOutbox } from './event-outbox.ts';
+import type { HistoryWatch } from './history-watch.ts';
 
 /** The calls that it answers. */
 type RunsApi = Pick<
@@ -22,10 +23,16 @@ type RunsApi = Pick<
 export class RunsDesk {
   readonly #store: RunStore;
   readonly #outbox: EventOutbox;
+  readonly #history: Pick<HistoryWatch, 'note'>;
 
-  constructor(store: RunStore, outbox: EventOutbox) {
+  constructor(
+    store: RunStore,
+    outbox: EventOutbox,
+    history: Pick<HistoryWatch, 'note'>,
+  ) {
     this.#store = store;
     this.#outbox = outbox;
+    this.#history = history;
   }
 
   // All are async so that errors reject instead of throwing.
@@ -74,7 +81,11 @@ export class RunsDesk {
   };
 
   #tell(runs: readonly string[]): void {
-    for (const run of runs) this.#outbox.changed(this.#store.summary(run));
+    for (const run of runs) {
+      const summary = this.#store.summary(run);
+      this.#history.note(summary);
+      this.#outbox.changed(summary);
+    }
   }
 
   #tellDamage(): void {

@@ -143,7 +143,7 @@ export class JournalFollower {
     if (this.#closed) return false;
     try {
       const stored = this.#parts.store.journals.position(this.#run, this.link.name);
-      const before = Math.min(stored, entry.sequence - 1);
+      const before = Math.min(Math.max(stored, this.#received), entry.sequence - 1);
       if (leftOutBefore(entry, before) !== undefined) return true;
       this.#fail(recordsMissing(before, entry.sequence));
     } catch (error) {

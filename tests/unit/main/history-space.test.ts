@@ -152,6 +152,11 @@ test('the app notices what a command does to runs that have ended', () => {
       ],
       false,
     ]);
+    // The app restores it, and the command deletes it again.
+    app.setDeleted('a', false);
+    watch.note(app.summary('a'));
+    store.setDeleted('a', true);
+    expect(news()).toEqual([[['a', true]], false]);
     store.setDeleted('a', false);
     store.purge('b');
     expect(news()).toEqual([[['a', false]], true]);

@@ -27,6 +27,7 @@ function collector({ position = 0, fails = false, ...heard }: Collected = {}) {
   };
   const acknowledged = (sequence: number) => last.push(sequence);
   const intake = followerOf(store, 'r', errors, { ...heard, acknowledged });
+  intake.subscribed();
   return { intake, batches, last, errors };
 }
 
