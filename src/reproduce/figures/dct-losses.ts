@@ -30,7 +30,7 @@ export interface SplitRow<Workers extends number = number> extends Compressed {
   readonly percent: number;
 }
 
-/** The row of DCT-MP with so many workers and a share left out. */
+/** The row of DCT-MP with this number of workers and share left out. */
 export function splitRow<Workers extends number>(
   workers: Workers,
   percent: number,

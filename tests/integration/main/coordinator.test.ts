@@ -23,7 +23,11 @@ import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts'
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { until } from '../../harness/processes.ts';
 import { sampleSpec, wholeRun } from '../../unit/main/sample-records.ts';
-import { ScriptedSupervisor, type Script } from './scripted-supervisor.ts';
+import {
+  ScriptedSupervisor,
+  type Script,
+  type ScriptedClient,
+} from './scripted-supervisor.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 let home: Home;
@@ -231,50 +235,54 @@ describe('following a run', () => {
     expect(notices).toEqual([]);
   });
 
-  test('what another process has stored and acknowledged is no gap', async () => {
+  /** Follows a run to its end, of which the supervisor sends this before its answer and after it. */
+  async function followThrough(
+    before: (client: ScriptedClient) => void,
+    after: (client: ScriptedClient) => void,
+  ): Promise<void> {
     await play({
       runs: [supervised('r')],
       answer: ({ method }, client) => {
         if (method !== 'subscribe') return undefined;
+        before(client);
         queueMicrotask(() => {
-          client.records('r', run.slice(0, 3));
-          store.append('r', run.slice(0, 9));
-          // The journal begins after what was acknowledged.
-          client.records('r', run.slice(9, 20));
-          store.append('r', run.slice(0, 30));
-          client.records('r', run.slice(25));
+          after(client);
         });
         return { lastSequence: run.length };
       },
     });
     createRun('r');
     await coordinator.following.follow('r');
-    expect(await coordinator.following.ended('r')).toMatchObject({
-      state: 'completed',
-    });
+    const { state } = await coordinator.following.ended('r');
+    expect(state).toBe('completed');
     expect(storedRun('r')).toEqual(run);
     expect(heard).toEqual(run);
     expect(notices).toEqual([]);
+  }
+
+  test('what another process has stored and acknowledged is no gap', async () => {
+    await followThrough(
+      () => undefined,
+      (client) => {
+        client.records('r', run.slice(0, 3));
+        store.append('r', run.slice(0, 9));
+        // The journal begins after what was acknowledged.
+        client.records('r', run.slice(9, 20));
+        store.append('r', run.slice(0, 30));
+        client.records('r', run.slice(25));
+      },
+    );
   });
 
   test('what is still on its way to an earlier follower is no gap', async () => {
-    await play({
-      runs: [supervised('r')],
-      answer: ({ method }, client) => {
-        if (method !== 'subscribe') return undefined;
+    await followThrough(
+      (client) => {
         client.records('r', run.slice(20, 25));
-        queueMicrotask(() => {
-          client.records('r', run);
-        });
-        return { lastSequence: run.length };
       },
-    });
-    createRun('r');
-    await coordinator.following.follow('r');
-    expect(await coordinator.following.ended('r')).toMatchObject({
-      state: 'completed',
-    });
-    expect(storedRun('r')).toEqual(run);
+      (client) => {
+        client.records('r', run);
+      },
+    );
   });
 
   test('goes on where the supervisor is slow to say which runs it has', async () => {

@@ -11,7 +11,7 @@ import { done, entries, sampleSpec, started } from './sample-records.ts';
 
 let directory: string;
 let ours: RunStore;
-/** As another process has it. */
+/** The same database as another process has it. */
 let theirs: RunStore;
 beforeEach(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-alerts-'));

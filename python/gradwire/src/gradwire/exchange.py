@@ -54,8 +54,8 @@ class Exchange:
         self._buckets: list[tuple[list[Any], list[Any]]] = []
         """Gradients that are being averaged, and their views of the vector."""
         self._owed: dict[int, Any] = {}
-        """What is still to go with a gradient, by parameter: parts of a loaded residual, and
-        averages that DDP has not given the program."""
+        """Tensors that are still to go with a gradient, by parameter: parts of a loaded residual,
+        and averages that DDP has not given the program."""
         self.keeps_ungiven = False
         """Whether `keep_ungiven` is called at the end of each backward pass."""
         self._before: dict[int, tuple[Any, int]] = {}
@@ -72,7 +72,7 @@ class Exchange:
         self._owed = dict(enumerate(owed))
 
     def owed(self) -> Any:
-        """What is still to go with a gradient, as a flat vector; None if there is nothing."""
+        """A flat vector of all that is still to go with a gradient; None if there is nothing."""
         if not self._owed:
             return None
         views = self._views

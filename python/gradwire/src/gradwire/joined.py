@@ -279,7 +279,7 @@ class JoinedProgram(Session):
     def add_bucket(self, bucket: Any) -> Any:
         """DDP's communication hook."""
         exchange = self._next()
-        if self._models is not None and self._models.look_at_ends and not exchange.is_open:
+        if self._models is not None and self._models.needs_ends and not exchange.is_open:
             at_end_of_backward(self._end_pass)
         future, answer = exchange.add(bucket)
         if answer is not None:

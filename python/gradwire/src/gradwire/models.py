@@ -60,7 +60,7 @@ class Models:
         return len(self._modules) > 1
 
     @property
-    def look_at_ends(self) -> bool:
+    def needs_ends(self) -> bool:
         """Whether the end of a backward pass says more than its buckets."""
         return self.are_several or self.may_leave_out
 
