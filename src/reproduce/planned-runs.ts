@@ -3,6 +3,7 @@ import {
   parseExperimentSpec,
   type ParsedSpec,
 } from '../shared/spec/experiment-spec.ts';
+import { SYNTHETIC } from '../shared/spec/parallelism/kind.ts';
 import type { Case, Figure } from './figure.ts';
 
 export interface PlannedRun {
@@ -16,24 +17,43 @@ export interface PlannedRun {
  * given a core: it may be silent longer than in a run that somebody watches.
  */
 const SILENCE_SECONDS = 60;
+/** The model whose runs are over before PyTorch has been loaded. */
+const QUICK = 'fnn3';
 
 /**
  * Goes through all cases seed by seed, so that a temporary slowdown of the machine
  * affects every case of a seed alike.
+ * @param python has PyTorch, which computes the runs that gain by it; default: none
  * @throws GradwireError `SPEC_INVALID`
  */
-export function plannedRuns(figure: Figure): readonly PlannedRun[] {
+export function plannedRuns(figure: Figure, python?: string): readonly PlannedRun[] {
+  const byTorch =
+    python === undefined || figure.timed ? {} : { backend: 'torch', python };
   return figure.seeds.flatMap((seed) =>
     figure.cases.map((one) => {
       const name = `reproduce ${figure.id}: ${one.label}, seed ${seed}`;
-      return {
-        case: one,
+      const given = {
+        timeoutSeconds: SILENCE_SECONDS,
+        ...(gainsByTorch(one) ? byTorch : {}),
+        ...one.spec,
+        name,
         seed,
-        spec: parseExperimentSpec(
-          { timeoutSeconds: SILENCE_SECONDS, ...one.spec, name, seed },
-          name,
-        ),
       };
+      return { case: one, seed, spec: parseExperimentSpec(given, name) };
     }),
+  );
+}
+
+/** Whether PyTorch can compute a run, and in less time. */
+function gainsByTorch({ spec }: Case): boolean {
+  const { backend, parallelism, workload } = spec as {
+    readonly backend?: string;
+    readonly parallelism?: { readonly pipeline?: object };
+    readonly workload: { readonly model: string };
+  };
+  return (
+    backend === undefined &&
+    parallelism?.pipeline === undefined &&
+    ![SYNTHETIC, QUICK].includes(workload.model)
   );
 }

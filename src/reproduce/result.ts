@@ -77,6 +77,8 @@ const resultSchema = z.strictObject({
         diverged: z.literal(true).optional(),
         /** The share of the processors' time that other work took meanwhile, if known. */
         others: z.number().optional(),
+        /** The backend that computed it: `torch (AMD EPYC, PyTorch 2.13.0)`; missing in earlier results. */
+        backend: text.optional(),
       }),
     )
     .readonly(),
@@ -97,6 +99,8 @@ const resultSchema = z.strictObject({
       data: text.optional(),
     })
     .optional(),
+  /** The Python whose PyTorch computed the runs that gain by it, if one was named. */
+  python: text.optional(),
   /** When the last run ended, in milliseconds since 1970. */
   measuredAt: z.number(),
   /** Time of all runs together, from start to end. */
@@ -109,12 +113,14 @@ export interface StoredRun extends MeasuredRun {
   readonly run: string;
   /** The share of the processors' time that other work took meanwhile, if known. */
   readonly others?: number;
+  /** The backend that computed it. */
+  readonly backend?: string;
 }
 
 /** Place and time of the runs, so that readers can judge the numbers by them. */
 export type Circumstances = Pick<
   Result,
-  'device' | 'full' | 'gradwire' | 'measuredAt' | 'seconds'
+  'device' | 'full' | 'gradwire' | 'measuredAt' | 'python' | 'seconds'
 >;
 
 export function resultOf(
@@ -152,15 +158,11 @@ export function resultOf(
     differences: figure.differences,
     chart: figure.chart(sweep),
     table: figure.table(sweep),
-    runs: runs.map(({ run, case: id, seed, values, curve, diverged, others }) => ({
-      run,
+    runs: runs.map(({ case: id, values, ...run }) => ({
+      ...run,
       case: id,
       label: labels.get(id) ?? id,
-      seed,
       values: { ...values },
-      ...(curve === undefined ? {} : { curve }),
-      ...(diverged && { diverged }),
-      ...(others === undefined ? {} : { others }),
     })),
     ...circumstances,
   };

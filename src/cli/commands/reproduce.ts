@@ -29,6 +29,7 @@ interface ReproduceOptions extends ConnectFlags {
   readonly full: boolean;
   readonly nodes?: readonly string[];
   readonly data?: string;
+  readonly python?: string;
   readonly out: string;
   readonly json: boolean;
 }
@@ -59,6 +60,10 @@ export function addReproduceCommand(program: Command): void {
       '--data <directory>',
       'with --full: directory with the data, if a figure needs any',
     )
+    .option(
+      '--python <path>',
+      'a Python with PyTorch, which computes the runs that gain by it; times are taken without it',
+    )
     .option('--out <directory>', 'output directory for pages and JSON', 'reproduced')
     .option('--json', 'one JSON object per line', false)
     .action(reproduce);
@@ -72,11 +77,12 @@ async function reproduce(
   options: ReproduceOptions,
 ): Promise<void> {
   const given = fullScaleOptions(options);
+  const python = options.python && pythonPath(options.python);
   const quick = quickBudget(options);
   const all = options.all || (quick !== undefined && ids.length === 0);
   const figures = chosen(ids, all, given !== undefined);
   // Of all figures, before the first process starts.
-  const plans = plansOf(figures, given);
+  const plans = plansOf(figures, given, python);
   const order =
     quick === undefined
       ? plans
@@ -90,7 +96,7 @@ async function reproduce(
   process.exitCode = await withWorkspace(async (workspace) => {
     if (given !== undefined) {
       const processors = await processorsOf(workspace, given.nodes);
-      plansOf(figures, { ...given, processors });
+      plansOf(figures, { ...given, processors }, python);
     }
     let worst = 0;
     for (const plan of withSecondRound(order, quick)) {
@@ -161,13 +167,15 @@ function fullScaleOptions({
 const plansOf = (
   figures: readonly Figure[],
   given: Machines | undefined,
+  python: string | undefined,
 ): readonly FigurePlan[] =>
   figures.map((one) => {
     const figure = given === undefined ? one : atFullScale(one, given, known);
     const { data, nodes = [] } = given ?? {};
     return {
       figure,
-      runs: plannedRuns(figure),
+      runs: plannedRuns(figure, python),
+      python,
       full:
         given === undefined
           ? undefined
@@ -178,6 +186,10 @@ const plansOf = (
             },
     };
   });
+
+/** A path as an absolute one, as in a spec; a name is looked up where a rank runs. */
+const pythonPath = (given: string): string =>
+  given.includes('/') ? path.resolve(expandHome(given)) : given;
 
 /** Each name once. */
 const commaSeparated = (list: string): readonly string[] => [

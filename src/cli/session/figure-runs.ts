@@ -8,6 +8,7 @@ import type { PlannedRun } from '../../reproduce/planned-runs.ts';
 import type { StoredRun } from '../../reproduce/result.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { backendText } from '../../shared/records/backend-text.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { hasDiverged } from '../../shared/records/training-diverged.ts';
 import { SILENT } from '../text/run-printer.ts';
@@ -99,11 +100,13 @@ async function runOnce(
   }
   const records = recordsOf(store, id, figure);
   const others = otherWork();
+  const started = records.find((record) => record.type === 'started');
   const run = {
     run: id,
     case: one.case.id,
     seed: one.seed,
     ...(others === undefined ? {} : { others }),
+    ...(started === undefined ? {} : { backend: backendText(started) }),
   };
   const guessed =
     figure.guess !== undefined && hasDiverged(error, records)
@@ -158,6 +161,9 @@ const placed = (error: ErrorData, place: string): GradwireError =>
     place: error.place === undefined ? place : `${place}; ${error.place}`,
   });
 
+/** Kinds of records that tell of any run what computed it, and whether it diverged. */
+const ALWAYS: ReadonlySet<RunRecord['type']> = new Set(['started', 'notice']);
+
 function recordsOf(store: RunStore, id: string, figure: Figure): readonly RunRecord[] {
   const records: RunRecord[] = [];
   let after = 0;
@@ -166,8 +172,7 @@ function recordsOf(store: RunStore, id: string, figure: Figure): readonly RunRec
     if (page.length === 0) return records;
     after = page.at(-1)!.sequence;
     for (const { record } of page) {
-      // Notices say whether it diverged.
-      if (record.type === 'notice' || figure.keeps?.(record) !== false)
+      if (ALWAYS.has(record.type) || figure.keeps?.(record) !== false)
         records.push(record);
     }
   }

@@ -18,6 +18,8 @@ export interface FigurePlan {
   readonly figure: Figure;
   readonly runs: readonly PlannedRun[];
   readonly full: Result['full'];
+  /** The Python whose PyTorch computes the runs that gain by it. */
+  readonly python: string | undefined;
 }
 
 interface Ways {
@@ -38,7 +40,7 @@ interface Ways {
  */
 export async function reproduceFigure(
   workspace: Workspace,
-  { figure, full, runs: planned }: FigurePlan,
+  { figure, full, python, runs: planned }: FigurePlan,
   { interruption, json, printer, quick, write }: Ways,
 ): Promise<number> {
   const device = thisComputer();
@@ -97,6 +99,7 @@ export async function reproduceFigure(
     const result = resultOf(figure, end.runs, {
       device,
       ...(full === undefined ? {} : { full }),
+      ...(python === undefined ? {} : { python }),
       gradwire: appVersion(),
       measuredAt: Date.now(),
       seconds: milliseconds / 1000,

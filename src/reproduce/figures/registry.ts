@@ -5,6 +5,7 @@ import type { Figure } from '../figure.ts';
 import { a2sgdFigure1 } from './a2sgd-figure-1.ts';
 import { a2sgdFigure2 } from './a2sgd-figure-2.ts';
 import { a2sgdFigure3Lstm } from './a2sgd-figure-3-lstm.ts';
+import { a2sgdFigure3Resnet } from './a2sgd-figure-3-resnet.ts';
 import { a2sgdFigure3 } from './a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from './a2sgd-figure-4.ts';
 import { a2sgdFigure5 } from './a2sgd-figure-5.ts';
@@ -32,6 +33,7 @@ import { sparcmlFigure1 } from './sparcml-figure-1.ts';
 import { sparcmlFigure3Nodes } from './sparcml-figure-3-nodes.ts';
 import { sparcmlFigure3 } from './sparcml-figure-3.ts';
 import { sparcmlFigure4 } from './sparcml-figure-4.ts';
+import { sparcmlFigure5 } from './sparcml-figure-5.ts';
 import { sparcmlFigure7 } from './sparcml-figure-7.ts';
 import { sparcmlTable2 } from './sparcml-table-2.ts';
 
@@ -40,6 +42,7 @@ export const figures: readonly Figure[] = [
   sparcmlFigure3,
   sparcmlFigure3Nodes,
   sparcmlFigure4,
+  sparcmlFigure5,
   sparcmlFigure7,
   sparcmlTable2,
   qsgdFigure2,
@@ -49,6 +52,7 @@ export const figures: readonly Figure[] = [
   a2sgdFigure2,
   a2sgdTable2,
   a2sgdFigure3,
+  a2sgdFigure3Resnet,
   a2sgdFigure3Lstm,
   a2sgdFigure4,
   a2sgdFigure5,

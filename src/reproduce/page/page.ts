@@ -141,6 +141,7 @@ function circumstances(result: Result): string {
           ] as const,
         ]),
     ...(full === undefined ? [] : [['Machines', full.nodes.join(', ')] as const]),
+    ...backends(result),
     ...otherWork(result),
     ...diverged(result),
     ['Measured', formatDateTime(measuredAt)],
@@ -154,6 +155,20 @@ function circumstances(result: Result): string {
     `<dl>${shown.join('')}<dt>Again</dt>` +
     `<dd><code>gradwire reproduce ${text(again(result))}</code></dd></dl>`
   );
+}
+
+/** The backends that computed the runs, each with how many, if they are known. */
+function backends({ runs: all }: Result): readonly (readonly [string, string])[] {
+  const counts = new Map<string, number>();
+  for (const { backend } of all) {
+    if (backend !== undefined) counts.set(backend, (counts.get(backend) ?? 0) + 1);
+  }
+  if (counts.size === 0) return [];
+  const only = counts.size === 1;
+  const said = [...counts].map(([backend, runs]) =>
+    only ? backend : `${backend}: ${runs} runs`,
+  );
+  return [['Backend', said.join('; ')]];
 }
 
 /** The most that other work took during a run. */
@@ -182,10 +197,11 @@ function diverged({ runs: all }: Result): readonly (readonly [string, string])[]
   ];
 }
 
-function again({ figure, full }: Result): string {
-  if (full === undefined) return figure;
+function again({ figure, full, python }: Result): string {
+  const by = python === undefined ? '' : ` --python ${python}`;
+  if (full === undefined) return `${figure}${by}`;
   const data = full.data === undefined ? '' : ` --data ${full.data}`;
-  return `${full.of} --full --nodes ${full.nodes.join(',')}${data}`;
+  return `${full.of} --full --nodes ${full.nodes.join(',')}${data}${by}`;
 }
 
 function runs(result: Result): string {

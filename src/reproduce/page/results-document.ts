@@ -58,9 +58,10 @@ function section({ figure, claim, falseVerdict, findings }: Result): string {
 const line = (cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`;
 
-function device({ device: { processor, cores, load } }: Result): string {
+function device({ device: { processor, cores, load }, runs }: Result): string {
   const busy = load === undefined ? '' : `, load ${load.toFixed(1)} before`;
-  return `${processor}, ${cores} logical processors${busy}`;
+  const byTorch = runs.some(({ backend }) => backend?.startsWith('torch'));
+  return `${processor}, ${cores} logical processors${busy}${byTorch ? ', by PyTorch' : ''}`;
 }
 
 const date = ({ measuredAt }: Result): string =>

@@ -25,6 +25,7 @@ const RANKS: Readonly<Record<string, readonly number[]>> = {
   'sparcml-table-2': [8],
   'qsgd-table-1': [8],
   'a2sgd-figure-3': [8],
+  'a2sgd-figure-3-resnet': [8],
   'a2sgd-figure-4': [2, 8],
   'a2sgd-figure-5': [2, 8],
   'scalecom-figure-2': [2, 4, 8],
@@ -153,6 +154,15 @@ test.each<readonly [figure: string, id: string, sizes: object]>([
       workload: { model: 'fnn3', dataset: 'mnist', batchPerRank: 128, data: '/data' },
       optimizer: { lr: 0.01 },
       iterations: 1740,
+    },
+  ],
+  [
+    'a2sgd-figure-3-resnet',
+    'topk',
+    {
+      workload: { model: 'resnet-20', dataset: 'cifar-10', batchPerRank: 128 },
+      exchange: { ratio: 0.001 },
+      iterations: 7350,
     },
   ],
   [

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { a2sgdFigure1 } from '../../../src/reproduce/figures/a2sgd-figure-1.ts';
 import { a2sgdFigure2 } from '../../../src/reproduce/figures/a2sgd-figure-2.ts';
 import { a2sgdFigure3Lstm } from '../../../src/reproduce/figures/a2sgd-figure-3-lstm.ts';
+import { a2sgdFigure3Resnet } from '../../../src/reproduce/figures/a2sgd-figure-3-resnet.ts';
 import { a2sgdFigure3 } from '../../../src/reproduce/figures/a2sgd-figure-3.ts';
 import { a2sgdFigure4 } from '../../../src/reproduce/figures/a2sgd-figure-4.ts';
 import { a2sgdFigure5 } from '../../../src/reproduce/figures/a2sgd-figure-5.ts';
@@ -219,35 +220,36 @@ describe('the total time of training', () => {
   });
 });
 
-describe('accuracy of A2SGD', () => {
-  const reaching =
-    (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0, 0, 0]): Values =>
-    (id, seed) => ({
-      // A seed's own luck, the same for all methods.
-      accuracy: accuracies[id]! + 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0),
-    });
-  const BEST = { none: 0.9, a2sgd: 0.89, qsgd: 0.88, topk: 0.8, gaussiank: 0.8 };
+describe.each([a2sgdFigure3, a2sgdFigure3Resnet])(
+  'accuracy of A2SGD: $id',
+  (figure) => {
+    const reaching =
+      (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0, 0, 0]): Values =>
+      (id, seed) => ({
+        // A seed's own luck, the same for all methods.
+        accuracy: accuracies[id]! + 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0),
+      });
+    const BEST = { none: 0.9, a2sgd: 0.89, qsgd: 0.88, topk: 0.8, gaussiank: 0.8 };
 
-  test('is confirmed where it comes closest', () => {
-    expect(judged(a2sgdFigure3, reaching(BEST)).verdict).toBe('confirmed');
-  });
-
-  test('is refuted where one other comes closer', () => {
-    expect(judged(a2sgdFigure3, reaching({ ...BEST, qsgd: 0.895 }))).toEqual({
-      verdict: 'refuted',
-      outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+    test('is confirmed where it comes closest', () => {
+      expect(judged(figure, reaching(BEST)).verdict).toBe('confirmed');
     });
-  });
 
-  test('is undecided where seeds disagree', () => {
-    expect(
-      judged(a2sgdFigure3, reaching(BEST, [0.01, -0.02, 0.01, -0.01, 0.02])),
-    ).toEqual({
-      verdict: 'undecided',
-      outcomes: ['unclear: A2SGD ends closer to dense SGD than QSGD'],
+    test('is refuted where one other comes closer', () => {
+      expect(judged(figure, reaching({ ...BEST, qsgd: 0.895 }))).toEqual({
+        verdict: 'refuted',
+        outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+      });
     });
-  });
-});
+
+    test('is undecided where seeds disagree', () => {
+      expect(judged(figure, reaching(BEST, [0.01, -0.02, 0.01, -0.01, 0.02]))).toEqual({
+        verdict: 'undecided',
+        outcomes: ['unclear: A2SGD ends closer to dense SGD than QSGD'],
+      });
+    });
+  },
+);
 
 describe('traffic', () => {
   const N: Readonly<Record<string, number>> = { 'lstm-small': 124_160, fnn3: 199_210 };

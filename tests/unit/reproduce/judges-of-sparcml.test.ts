@@ -4,6 +4,7 @@ import { sparcmlFigure1 } from '../../../src/reproduce/figures/sparcml-figure-1.
 import { sparcmlFigure3Nodes } from '../../../src/reproduce/figures/sparcml-figure-3-nodes.ts';
 import { sparcmlFigure3 } from '../../../src/reproduce/figures/sparcml-figure-3.ts';
 import { sparcmlFigure4 } from '../../../src/reproduce/figures/sparcml-figure-4.ts';
+import { sparcmlFigure5 } from '../../../src/reproduce/figures/sparcml-figure-5.ts';
 import { sparcmlFigure7 } from '../../../src/reproduce/figures/sparcml-figure-7.ts';
 import { sparcmlTable2 } from '../../../src/reproduce/figures/sparcml-table-2.ts';
 import { judged, part, type Values } from './judged.ts';
@@ -251,6 +252,41 @@ describe('training beside dense SGD', () => {
     expect(judged(sparcmlFigure4, values)).toEqual({
       verdict: 'undecided',
       outcomes: [expect.stringMatching(/^unclear: with 1 of 32,768 in 4 bits/)],
+    });
+  });
+});
+
+describe('a residual network with 1 of 512', () => {
+  const LOST = { dense: 0, k1: 0.004, control: 0.05 };
+  const trained =
+    (lost: Readonly<Record<string, number>>, test = lost): Values =>
+    (id, seed) => ({
+      // A seed's own luck, the same for all, and a little of the case's own.
+      accuracy: 0.97 + 0.002 * seed - test[id]! + (seed % 2) * 0.0005 * id.length,
+      training: 0.98 + 0.002 * seed - lost[id]!,
+    });
+
+  test('is confirmed where it ends little below dense SGD, and the control far below', () => {
+    expect(judged(sparcmlFigure5, trained(LOST))).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
+  });
+
+  test.each([
+    ['in training alone', { ...LOST, k1: 0.02 }, LOST, /\(training\)$/],
+    ['in the test alone', LOST, { ...LOST, k1: 0.02 }, /\(test\)$/],
+  ])('is refuted where it ends far below %s', (_, training, test_, outcome) => {
+    expect(judged(sparcmlFigure5, trained(training, test_))).toEqual({
+      verdict: 'refuted',
+      outcomes: [expect.stringMatching(outcome)],
+    });
+  });
+
+  test('is undecided where the control loses nothing', () => {
+    expect(judged(sparcmlFigure5, trained({ ...LOST, control: 0.001 }))).toEqual({
+      verdict: 'undecided',
+      outcomes: [expect.stringMatching(/^unclear: with 1 of 32,768/)],
     });
   });
 });

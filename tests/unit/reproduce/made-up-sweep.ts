@@ -26,6 +26,7 @@ export const SOME_VALUES = {
   time: 5,
   decompress: 2,
   accuracy: 0.9,
+  training: 0.95,
   loss: 0.4,
   auc: 0.8,
   perplexity: 1.5,

@@ -108,6 +108,29 @@ test('a page of full scale names the machines, and how to repeat it there', () =
   expect(malformed(html)).toBeUndefined();
 });
 
+test('a page says what computed its runs, and how to have it again', () => {
+  const result = madeUp(findFigure('sparcml-figure-4'));
+  expect(page(result)).not.toContain('<dt>Backend</dt>');
+  const all = result.runs.map((run) => ({ ...run, backend: 'wasm' }));
+  expect(page({ ...result, runs: all })).toContain('<dt>Backend</dt><dd>wasm</dd>');
+  const torch = 'torch (A & B, PyTorch 2.13.0)';
+  const runs = all.map((run) =>
+    run.case.startsWith('lstm') ? { ...run, backend: torch } : run,
+  );
+  const mixed = { ...result, runs, python: 'venv/bin/python' };
+  const html = page(mixed);
+  expect(html).toContain(
+    '<dt>Backend</dt><dd>wasm: 20 runs; torch (A &amp; B, PyTorch 2.13.0): 15 runs</dd>',
+  );
+  expect(html).toContain(
+    'gradwire reproduce sparcml-figure-4 --python venv/bin/python<',
+  );
+  expect(malformed(html)).toBeUndefined();
+  expect(parseResult(JSON.stringify(mixed), 'a.json')).toEqual(mixed);
+  expect(resultsDocument([mixed])).toContain(', load 3.1 before, by PyTorch |');
+  expect(resultsDocument([{ ...result, runs: all }])).not.toContain('by PyTorch');
+});
+
 test('a page says which runs diverged, and what they count as', () => {
   const result = madeUp(findFigure('scalecom-figure-1c'));
   expect(page(result)).not.toContain('iverged');

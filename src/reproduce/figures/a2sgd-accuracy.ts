@@ -1,0 +1,115 @@
+/**
+ * Accuracy while a classifier trains on eight ranks, by method: the classifiers of A2SGD’s
+ * Figure 3 as figures. Source: A2SGD, section 4.2.
+ */
+import { formatPercent } from '../../shared/words/units.ts';
+import { meanCurve } from '../chart/chart.ts';
+import { EXTREMES, withExtremes } from '../extremes.ts';
+import type { Case, Figure } from '../figure.ts';
+import { doneOf, metricCurve, required } from '../run-measures.ts';
+import type { Sweep } from '../sweep.ts';
+import { A2SGD_METHODS, closerThanOthers, DENSE, ownMetric } from './a2sgd-peers.ts';
+import { A2SGD } from './papers.ts';
+
+/** The smallest difference of accuracies that counts. Ours: the text gives no differences. */
+const CLOSER = 0.001;
+
+interface Training {
+  readonly workload: Readonly<Record<string, unknown>>;
+  readonly lr: number;
+  readonly warmupIterations: number;
+  readonly iterations: number;
+  readonly evaluateEvery: number;
+}
+
+/** @param ratio the share of entries that top-k and Gaussian-k send, if not the paper’s */
+export const casesOf = (
+  { lr, warmupIterations, ...training }: Training,
+  ratio?: number,
+): readonly Case[] =>
+  A2SGD_METHODS.map(({ id, name, exchange }) => ({
+    id,
+    label: name,
+    spec: {
+      world: { ranks: 8 },
+      optimizer: {
+        kind: 'sgd',
+        lr,
+        momentum: 0,
+        schedule: 'polynomial',
+        warmupIterations,
+      },
+      exchange:
+        ratio !== undefined && 'ratio' in exchange ? { ...exchange, ratio } : exchange,
+      ...training,
+    },
+  }));
+
+/** The parts in which such figures differ. */
+type Own = Pick<
+  Figure,
+  'id' | 'number' | 'title' | 'claim' | 'settings' | 'differences' | 'cases' | 'full'
+>;
+
+export const accuracyFigure = (own: Own): Figure => ({
+  ...own,
+  paper: A2SGD,
+  rule:
+    'The distance of a method is the accuracy of dense SGD with the same seed minus ' +
+    'its own, both of the final model on the test set. A2SGD’s distance is smaller ' +
+    'than that of each other method, by a tenth of a point or more.',
+  // Not those by which the settings were examined before.
+  seeds: [11, 12, 13, 14, 15],
+  measure: (records) => ({
+    values: {
+      accuracy: required(doneOf(records).metric, 'accuracy at its end'),
+      replicas: required(ownMetric(records), 'accuracy of its replicas'),
+    },
+    curve: metricCurve(records),
+  }),
+  // Ten classes.
+  guess: () => ({ accuracy: 0.1, replicas: 0.1 }),
+  judge: (sweep) => ({
+    parts: closerThanOthers((id) => distances(sweep, id), CLOSER),
+    ours: A2SGD_METHODS.map(
+      ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'accuracy'))}`,
+    ).join(', '),
+  }),
+  chart: (sweep) => ({
+    kind: 'lines',
+    caption:
+      'Accuracy on the test set by iteration. Means over the seeds; bars span the lowest to the highest value.',
+    x: { label: 'iterations', scale: 'linear' },
+    y: { label: 'accuracy (%)', scale: 'linear' },
+    series: A2SGD_METHODS.map(({ id, name }) => ({
+      name,
+      points: meanCurve(sweep.curves(id), 100),
+    })),
+  }),
+  table: (sweep) => ({
+    columns: [
+      'method',
+      'final accuracy',
+      ...EXTREMES,
+      'of its replicas',
+      'behind dense, points',
+    ],
+    rows: A2SGD_METHODS.map(({ id, name }) => {
+      const values = sweep.values(id, 'accuracy');
+      const behind =
+        100 * (sweep.mean(DENSE.id, 'accuracy') - sweep.mean(id, 'accuracy'));
+      return [
+        name,
+        ...withExtremes(values, formatPercent),
+        formatPercent(sweep.mean(id, 'replicas')),
+        id === DENSE.id ? '–' : behind.toFixed(2),
+      ];
+    }),
+  }),
+});
+
+/** Distance behind dense SGD, by seed. */
+function distances(sweep: Sweep, id: string): readonly number[] {
+  const dense = sweep.values(DENSE.id, 'accuracy');
+  return sweep.values(id, 'accuracy').map((value, index) => dense[index]! - value);
+}
