@@ -8,7 +8,7 @@ import {
 } from '../../harness/gradwire.ts';
 import { pytorch } from '../../harness/python.ts';
 import { ofType } from '../../harness/records.ts';
-import { joined } from './programs.ts';
+import { joined, twoHooks } from './programs.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
@@ -52,6 +52,17 @@ describe.skipIf(pytorch === undefined)('a DDP program', () => {
       expect(losses.every((loss) => loss !== undefined && loss > 0)).toBe(true);
     },
   );
+
+  it('says that a model can have no other communication hook, registered before or after', async () => {
+    const command = exec(2, '--', python, twoHooks);
+    const before = await printed(command, 'before');
+    expect(before).toEqual(Array(2).fill(expect.stringMatching(/^HOOK_TAKEN: /)));
+    const after =
+      "HOOK_TAKEN: the model is attached, and has Gradwire's communication hook. ";
+    expect(await printed(command, 'after')).toEqual(
+      Array(2).fill(expect.stringContaining(after)),
+    );
+  });
 
   it('has averaged weights once it has said that training has ended', async () => {
     const a2sgd = ['--method', 'a2sgd', '--', python, joined, '12'];

@@ -49,3 +49,31 @@ export const joined = programFile(
     dist.destroy_process_group()
     `,
 );
+
+/** Two models that have another communication hook, one before it is attached and one after. */
+export const twoHooks = programFile(
+  'two_hooks.py',
+  `
+    import gradwire, torch, torch.distributed as dist
+    from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+    from torch.nn.parallel import DistributedDataParallel
+
+    gw = gradwire.join()
+    dist.init_process_group("gloo")
+    first = DistributedDataParallel(torch.nn.Linear(2, 2))
+    first.register_comm_hook(None, fp16_compress_hook)
+    try:
+        gw.attach(first, torch.optim.SGD(first.parameters(), lr=0.1))
+    except gradwire.GradwireError as error:
+        print("before", error, flush=True)
+    second = DistributedDataParallel(torch.nn.Linear(2, 2))
+    gw.attach(second, torch.optim.SGD(second.parameters(), lr=0.1))
+    try:
+        second.register_comm_hook(None, fp16_compress_hook)
+    except gradwire.GradwireError as error:
+        print("after", error, flush=True)
+    second(torch.ones(1, 2)).sum().backward()
+    gw.end()
+    dist.destroy_process_group()
+    `,
+);

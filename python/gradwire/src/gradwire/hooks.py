@@ -6,6 +6,7 @@ The compiler does not look into them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -34,11 +35,29 @@ def hook_communication(module: Any) -> None:
     try:
         module.register_comm_hook(None, _average_bucket)
     except RuntimeError as error:
-        raise GradwireError(
-            "HOOK_TAKEN",
-            f"the model has a communication hook already: {str(error).splitlines()[0]}",
-            "Leave out register_comm_hook: Gradwire compresses and averages",
-        ) from error
+        why = f"the model has a communication hook already: {str(error).splitlines()[0]}"
+        raise _hook_taken(why) from error
+    _refuse_later_hooks(type(module))
+
+
+def _hook_taken(why: str) -> GradwireError:
+    next = "Leave out register_comm_hook: Gradwire compresses and averages"
+    return GradwireError("HOOK_TAKEN", why, next)
+
+
+def _refuse_later_hooks(kind: Any) -> None:
+    """Says which hook a model has where PyTorch says only that there is one."""
+    original = kind.register_comm_hook
+    if hasattr(original, "__wrapped__"):
+        return
+
+    @functools.wraps(original)
+    def register_comm_hook(self: Any, state: object, hook: Callable[..., Any]) -> None:
+        if any(taken is _average_bucket for taken, _ in self._comm_hooks):
+            raise _hook_taken("the model is attached, and has Gradwire's communication hook")
+        original(self, state, hook)
+
+    kind.register_comm_hook = register_comm_hook
 
 
 def _not_compiled(function: Callable[..., Any]) -> Callable[..., Any]:

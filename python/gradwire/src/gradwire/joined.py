@@ -87,21 +87,24 @@ class JoinedProgram(Session):
                 "gw.attach([model_a, model_b], optimizer_a, optimizer_b)",
             )
         models = Models(model)
-        self._parameters = [parameter for _, parameter in models.parameters]
-        self._left_out = LeftOut(self._parameters)
-        self._optimizers = [plain_optimizer(optimizer) for optimizer in optimizers]
-        if not self._optimizers:
+        if not optimizers:
             raise GradwireError(
                 "OPTIMIZER_MISSING",
                 "attach was given no optimiser",
                 "Call gw.attach(model, optimizer)",
             )
-        if turns and models.are_several:
-            self._turns = Turns(models, self._optimizers)
+        plain = [plain_optimizer(optimizer) for optimizer in optimizers]
+        in_turns = Turns(models, plain) if turns and models.are_several else None
+        # What is refused so far leaves nothing behind: the program may attach another model.
+        models.hook_communication()
+        self._parameters = [parameter for _, parameter in models.parameters]
+        self._left_out = LeftOut(self._parameters)
+        self._optimizers = plain
+        self._turns = in_turns
         exchange = self._open(models.parameters, Scale(scaler))
         exchange.keeps_ungiven = models.may_leave_out
         self._models = models
-        models.hook()
+        models.hook_passes()
         hook_optimizers(self._optimizers)
         self._begin()
 

@@ -72,11 +72,15 @@ class Models:
             for module in self._modules
         )
 
-    def hook(self) -> None:
-        """Lets the session see their passes, and average their buckets."""
-        for module, (_, span) in zip(self._modules, self.spans):
-            if self.is_distributed:
+    def hook_communication(self) -> None:
+        """Lets the session average the buckets of DDP. Raises GradwireError `HOOK_TAKEN`."""
+        if self.is_distributed:
+            for module in self._modules:
                 hook_communication(module)
+
+    def hook_passes(self) -> None:
+        """Lets the session see their passes."""
+        for module, (_, span) in zip(self._modules, self.spans):
             hook_model(module, self.parameters[span.start][1])
 
     def require_all(self, missing: Iterable[int]) -> None:
