@@ -76,6 +76,8 @@ const steppedSchema = z.object({
   type: z.literal('stepped'),
   step: stepSchema,
   values: z.record(z.string(), measured).default({}),
+  /** The line from which the loss was read, if the program has printed and not logged it; told once. */
+  printed: z.string().max(200).optional(),
 });
 export type Stepped = Readonly<z.infer<typeof steppedSchema>>;
 

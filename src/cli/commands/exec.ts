@@ -1,9 +1,7 @@
 /** `gradwire exec -- COMMAND…`: run a PyTorch program of one's own, without a spec. */
-import path from 'node:path';
 import type { Command } from 'commander';
 import { MOST_RANKS, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { PROGRAM } from '../../shared/spec/program-spec.ts';
-import { isPrintable } from '../../shared/words/printable.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
@@ -11,6 +9,7 @@ import { addLaunchOptions, launchRun, type LaunchFlags } from './run.ts';
 import { programEnvironment } from '../session/program-environment.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { countBetween } from '../text/parse-count.ts';
+import { programName } from '../text/program-name.ts';
 
 interface ExecOptions extends LaunchFlags {
   readonly ranks: number;
@@ -67,7 +66,7 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
     ...(copy ? {} : { copy }),
   };
   const raw = {
-    name: nameOf(command),
+    name: programName(command),
     workload: {
       model: PROGRAM,
       ...(command.length === 0 ? {} : started),
@@ -88,12 +87,3 @@ async function exec(command: readonly string[], options: ExecOptions): Promise<v
 /** Whether all ranks are on this computer. */
 const isHere = (nodes: string | undefined): boolean =>
   nodes === undefined || nodes === LOCAL_NODE;
-
-/** The script, as lists show the run; without one the program. */
-function nameOf(command: readonly string[]): string {
-  const script =
-    command.find((argument) => argument.endsWith('.py')) ?? command[0] ?? 'external';
-  const name = path.basename(script).slice(0, 120);
-  // What is wrong with the command is told of the command.
-  return name !== '' && isPrintable(name) ? name : PROGRAM;
-}

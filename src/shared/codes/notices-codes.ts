@@ -75,6 +75,10 @@ export const noticesCodes = codeGroup({
       means: 'A program logs a number under a name that is not shown.',
       next: 'Call gw.log(loss=…, accuracy=…), or keep other numbers in the program.',
     },
+    LOSS_PRINTED: {
+      means: 'The loss of an observed program is read from a line that it prints.',
+      next: 'Nothing to do, if it is the loss of training; else call gradwire.log(loss=…).',
+    },
     MEASURE_NOT_FINITE: {
       means: 'A measured value is NaN or infinite, and is left out of its record.',
       next: 'Nothing to do, if training goes on well.',

@@ -42,7 +42,10 @@ export function logLine(
     rank: rankOf(record),
     iteration,
     level: LEVELS[tone],
-    text: record.type === 'notice' ? text : `${title}: ${text}`,
+    text:
+      record.type === 'notice'
+        ? text
+        : [title, text].filter((part) => part !== '').join(': '),
     printed: false,
   };
 }

@@ -1,6 +1,6 @@
 """A training for tests, with what makes models awkward: run in plain DDP, observed, or joined.
 
-    small_training.py OUT [--join] [--views] [--steps N]
+    small_training.py OUT [--join] [--views] [--print] [--steps N]
 
 It writes its weights to OUT and its rank, in the order of `named_parameters`, and the word
 "finally" to that name with .end once it ends, however it ends.
@@ -48,6 +48,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--join", action="store_true")
     parser.add_argument("--views", action="store_true", help="gradients are views of buckets")
+    parser.add_argument("--print", action="store_true", help="each step's loss")
     parser.add_argument("--steps", type=int, default=6)
     options = parser.parse_args()
 
@@ -92,6 +93,8 @@ def main() -> None:
                     loss.backward()
             momentum.step()
             adam.step()
+            if options.print:
+                print(f"step {step} loss {loss.item():.4f}")
             if gw is not None:
                 gw.log(loss=loss.item(), endless=float("inf"))
             with torch.no_grad():

@@ -61,7 +61,7 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
   });
 
   test('is observed: its bits stay the same, and its steps are seen', async () => {
-    const command = exec('observed', ['--observe']);
+    const command = exec('observed', ['--observe'], '--print');
     succeeded(await command.finished);
     expect(weights('observed').every((one, rank) => one.equals(plain[rank]!))).toBe(
       true,
@@ -77,6 +77,23 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
       }
     }
     expect(await command.record('started')).toMatchObject({ parameters: ELEMENTS });
+    for (const rank of [0, 1]) {
+      const of = <T extends { readonly rank?: number | undefined }>(
+        all: readonly T[],
+      ) => all.filter((one) => one.rank === rank);
+      const printed = of(ofType(command.records, 'log'))
+        .filter(({ stream }) => stream === 'stdout')
+        .map(({ text }) => text);
+      expect(printed).toHaveLength(STEPS);
+      expect(
+        of(iterations).map(
+          ({ iteration, loss }) => `step ${iteration} loss ${loss!.toFixed(4)}`,
+        ),
+      ).toEqual(printed);
+      const [notice, ...more] = of(ofType(command.records, 'notice'));
+      expect([notice?.code, more]).toEqual(['LOSS_PRINTED', []]);
+      expect(notice!.message).toContain(`"${printed[0]}"`);
+    }
   });
 
   test(

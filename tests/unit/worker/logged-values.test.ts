@@ -26,3 +26,18 @@ test('a new name in every step does not flood the run', () => {
   expect(notices).toHaveLength(8);
   expect(logged.of(stepped({ loss: 2 }), 100).loss).toBe(2);
 });
+
+test('a loss that is read from a printed line says so, with the line', () => {
+  const notices: Notice[] = [];
+  const logged = new LoggedValues((notice) => notices.push(notice));
+  const printed = 'step 0 loss 1.5389';
+  expect(logged.of({ ...stepped({ loss: 1.5389 }), printed }, 0).loss).toBe(1.5389);
+  expect(logged.of(stepped({ loss: 1.5 }), 1).loss).toBe(1.5);
+  expect(notices).toEqual([
+    {
+      level: 'info',
+      code: 'LOSS_PRINTED',
+      message: 'the loss is read from what the program prints: "step 0 loss 1.5389"',
+    },
+  ]);
+});

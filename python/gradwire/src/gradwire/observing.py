@@ -7,6 +7,7 @@ program goes on.
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import sys
 from collections import deque
@@ -16,8 +17,10 @@ from typing import Any, SupportsFloat
 import torch
 
 from .completion import CompletionThread
+from .framing import encode_number
 from .layout import Layout
 from .link import Link
+from .printed import LineReader, watch_stream
 from .session import Session, Values, bridge, claim, learning_rate, set_current
 from .step_clock import StepClock
 from .timeline import Bucket, Timeline
@@ -38,6 +41,10 @@ class ObservedProgram(Session):
         self._timeline = Timeline()
         self.completion = CompletionThread()
         self._values = Values()
+        self._logs_loss = False
+        self._printed: tuple[float, str] | None = None
+        """The loss that was printed last in this step, and its line."""
+        self._has_told_line = False
         self._untold: deque[tuple[list[tuple[str, Any]], float, dict[str, Any]]] = deque()
         """Steps whose moments a GPU may not have passed yet."""
         self._stepped: dict[int, Any] = {}
@@ -51,6 +58,11 @@ class ObservedProgram(Session):
     ) -> None:
         if not self._is_over:
             self._values.add(values, named)
+
+    def printed(self, loss: float, line: str) -> None:
+        """The program has printed a loss; before its first step it tells of something else."""
+        if self._link is not None:
+            self._printed = (loss, line)
 
     def end(self) -> None:
         """Nothing: an observed program ends when it ends."""
@@ -160,8 +172,22 @@ class ObservedProgram(Session):
             return
         lr = learning_rate(next(iter(self._stepped.values())))
         self._stepped.clear()
-        self._untold.append((self._timeline.take(), lr, self._values.take()))
+        self._untold.append((self._timeline.take(), lr, self._told_values()))
         self._tell_steps(wait=False)
+
+    def _told_values(self) -> dict[str, Any]:
+        """The values of the step's message: what was logged, else a loss that was printed."""
+        values: dict[str, Any] = self._values.take()
+        printed, self._printed = self._printed, None
+        self._logs_loss = self._logs_loss or "loss" in values
+        if printed is None or self._logs_loss:
+            return {"values": values}
+        loss, line = printed
+        told: dict[str, Any] = {"values": {**values, "loss": encode_number(loss)}}
+        if not self._has_told_line:
+            self._has_told_line = True
+            told["printed"] = line.strip()[:200]
+        return told
 
     def _tell_steps(self, *, wait: bool) -> None:
         while self._untold and self._link is not None:
@@ -171,7 +197,7 @@ class ObservedProgram(Session):
             self._untold.popleft()
             self._timeline.tell(moments, self._clock)
             step = self._clock.close(lr)
-            message = {"type": "stepped", "step": step, "values": values}
+            message = {"type": "stepped", "step": step, **values}
             if not self._link.offer(message, _MOST_UNSENT):
                 raise BufferError("Gradwire's agent does not take the steps")
 
@@ -197,6 +223,9 @@ def observe() -> None:
     session = ObservedProgram(path)
     set_current(session)
     watch(session)
+    for stream in (sys.stdout, sys.stderr):
+        reader = LineReader(session.printed)
+        watch_stream(stream, functools.partial(session.guard, reader.write))
     os.register_at_fork(after_in_child=session.forget)
     atexit.register(_end_with_program, session)
 

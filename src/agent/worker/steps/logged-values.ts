@@ -23,12 +23,21 @@ export class LoggedValues {
   }
 
   /** Loss and accuracy of a step, where they were logged and are finite. */
-  of({ values }: Stepped, iteration: number): StepResult {
+  of({ printed, values }: Stepped, iteration: number): StepResult {
+    if (printed !== undefined) this.#read(printed);
     for (const name of Object.keys(values)) this.#known(name);
     return {
       loss: this.#finite('loss', values['loss'], iteration),
       metric: this.#finite('accuracy', values['accuracy'], iteration),
     };
+  }
+
+  #read(line: string): void {
+    this.#notice({
+      level: 'info',
+      code: 'LOSS_PRINTED',
+      message: `the loss is read from what the program prints: ${shownValue(line)}`,
+    });
   }
 
   #known(name: string): void {
