@@ -43,7 +43,7 @@ class ObservedProgram(Session):
         self._values = Values()
         self._logs_loss = False
         self._printed: tuple[float, str] | None = None
-        """The loss that was printed last in this step, and its line."""
+        """The loss that was printed first in this step, and its line."""
         self._has_told_line = False
         self._untold: deque[tuple[list[tuple[str, Any]], float, dict[str, Any]]] = deque()
         """Steps whose moments a GPU may not have passed yet."""
@@ -60,8 +60,11 @@ class ObservedProgram(Session):
             self._values.add(values, named)
 
     def printed(self, loss: float, line: str) -> None:
-        """The program has printed a loss; before its first step it tells of something else."""
-        if self._link is not None:
+        """The program has printed a loss: the first of a step counts, as sums of all may follow it.
+
+        Before the first step it tells of something else.
+        """
+        if self._link is not None and self._printed is None:
             self._printed = (loss, line)
 
     def end(self) -> None:
