@@ -136,11 +136,14 @@ test('what ranks print comes in while they train, and the newest stays in sight'
   // Ranks print before they train; a run that is stopped before it begins has failed.
   await command.record('iteration');
   await part('stop').click();
+  await part('stop-now').check();
   await part('stop-confirm').click();
   succeeded(await command.finished);
-  await line('Stopped')
-    .or(part('run-state').filter({ hasText: /stopped/i }))
-    .first()
+  expect(await command.record('failed')).toMatchObject({
+    error: { code: 'RUN_STOPPED', message: expect.stringContaining('at once') },
+  });
+  await part('run-state')
+    .filter({ hasText: /stopped/i })
     .waitFor();
   expect(app.errors).toEqual([]);
 });

@@ -15,6 +15,7 @@ import { iterationsText } from '../text/quantities.ts';
 
 interface StopFlags extends ConnectFlags {
   readonly json: boolean;
+  readonly now: boolean;
   readonly on?: string;
 }
 
@@ -24,17 +25,22 @@ export function addRunsStopCommand(runs: Command): void {
     .description('stop a run after its current iteration; its records are kept')
     .argument('<run>', 'its id or the start of it, or last')
     .option(
+      '--now',
+      'end its processes at once, for a program that hangs; by default the current iteration ends first',
+      false,
+    )
+    .option(
       '--on <machine>',
       'stop it on that machine, even if it was started elsewhere',
     )
     .option(...JSON_ANSWER)
     .action(async (name: string, flags: StopFlags) => {
       await withWorkspace(async (workspace) => {
-        const { json, on } = flags;
+        const { json, now, on } = flags;
         const isElsewhere = on !== undefined && on !== LOCAL_NODE;
         if (isElsewhere && !(await isFollowed(workspace, name)))
-          await stopThere(workspace, { name, node: on, json });
-        else await stopOwn(workspace, name, json);
+          await stopThere(workspace, { name, node: on, now, json });
+        else await stopOwn(workspace, name, now, json);
       }, connectOptions(flags));
     });
   addConnectOptions(command);
@@ -43,13 +49,14 @@ export function addRunsStopCommand(runs: Command): void {
 async function stopOwn(
   { store, coordinator }: Workspace,
   name: string,
+  now: boolean,
   json: boolean,
 ): Promise<void> {
   const id = resolveRun(store, name);
   let isReceived = false;
   try {
     await coordinator.following.follow(id, { keep: false });
-    await coordinator.orders.give(id, { type: 'stop' }, () => {
+    await coordinator.orders.give(id, { type: 'stop', ...(now && { now }) }, () => {
       isReceived = true;
     });
   } catch (error) {
@@ -81,9 +88,15 @@ async function stopThere(
     json,
     name,
     node,
-  }: { readonly json: boolean; readonly name: string; readonly node: string },
+    now,
+  }: {
+    readonly json: boolean;
+    readonly name: string;
+    readonly node: string;
+    readonly now: boolean;
+  },
 ): Promise<void> {
-  const id = await inventory.remote(store.nodes.named(node)).stopRun(name);
+  const id = await inventory.remote(store.nodes.named(node)).stopRun(name, now);
   const text = `run ${id}: stopped on ${node}\n`;
   answer(json, { run: id, state: 'stopped', machine: node }, text);
 }

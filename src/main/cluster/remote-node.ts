@@ -190,14 +190,15 @@ export class RemoteNode implements NodeAccess {
   /**
    * Stops a run there, whoever started it. Resolves when it has ended on this machine.
    * @param wanted its id or the start of it
+   * @param now whether its processes are ended, without waiting for the current iteration
    * @returns its id
    * @throws GradwireError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`
    */
-  async stopRun(wanted: string): Promise<string> {
+  async stopRun(wanted: string, now = false): Promise<string> {
     const stopped = await this.#once(undefined, async (supervisor) => {
       const { runs } = await supervisor.request('runs', {});
       const { run, spec } = namedRun(runs, wanted, this.name);
-      await supervisor.request('stop', { run }, stopDeadline(spec));
+      await supervisor.request('stop', { run, now }, stopDeadline(spec));
       return run;
     });
     return stopped ?? namedRun([], wanted, this.name).run;

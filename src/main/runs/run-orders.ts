@@ -38,9 +38,9 @@ export class RunOrders {
       }
       return answer;
     },
-    stop: async (_, { run, links, received }) => {
+    stop: async ({ now = false }, { run, links, received }) => {
       const { stops, store } = this.#parts;
-      await stops.stop(run, links, store.spec(run), received);
+      await stops.stop(run, links, store.spec(run), now, received);
       return {};
     },
   };
@@ -62,7 +62,8 @@ export class RunOrders {
   ): Promise<AnswerTo<T>> {
     const isStop = order.type === 'stop';
     if (isStop && this.#hasEnded(run)) {
-      await this.#stopLeft(run, received);
+      const { now = false } = order as OrderOf<'stop'>;
+      await this.#stopLeft(run, now, received);
       return {} as AnswerTo<T>;
     }
     this.#assertGoingOn(run, order.type);
@@ -110,7 +111,7 @@ export class RunOrders {
    * Stops a run where it goes on although it is stored as ended: its records could not be stored, for
    * example. This computer is asked, and machines that are connected.
    */
-  async #stopLeft(run: string, received?: () => void): Promise<void> {
+  async #stopLeft(run: string, now: boolean, received?: () => void): Promise<void> {
     const { nodes, stops, store } = this.#parts;
     for (const link of this.#parts.linksOf(run)) {
       const connection =
@@ -118,7 +119,7 @@ export class RunOrders {
       if (connection === undefined) continue;
       const { runs } = await connection.request('runs', {});
       if (!runs.some((each) => each.run === run && each.phase !== 'ended')) continue;
-      await stops.stop(run, [link], store.spec(run), received);
+      await stops.stop(run, [link], store.spec(run), now, received);
     }
   }
 

@@ -4,6 +4,7 @@
  * waited for: it obeys once it answers again.
  */
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import type { OrderOf } from '../../shared/orders/orders.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import type { NodeConnection } from '../../shared/machines/node-status.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
@@ -37,34 +38,35 @@ export class RunStops {
   /**
    * Resolves when the run has ended, or its start has been told to.
    * @param links to its machines, the leading one first
+   * @param now whether its processes are ended, on each machine
    * @param received called when the machine that is asked is known to have the request
    */
   async stop(
     id: string,
     links: readonly [NodeLink, ...NodeLink[]],
     spec: ExperimentSpec,
+    now: boolean,
     received?: () => void,
   ): Promise<void> {
+    const order: OrderOf<'stop'> = { type: 'stop', ...(now && { now }) };
     const deadline = stopDeadline(spec);
     const start = this.#starting.get(id);
-    if (start === undefined) {
-      // Asking one node's ranks suffices: all ranks agree on the stop.
-      const there = links.find(({ state }) => isThere(state)) ?? links[0];
-      await this.#ask(there, id, deadline, received);
-      return;
-    }
-    start.abort();
+    const first = links.find(({ state }) => isThere(state)) ?? links[0];
+    start?.abort();
     const connected = links.filter(({ connection }) => connection !== undefined);
-    await Promise.all(
-      connected.map(async (link) => {
-        try {
-          await this.#ask(link, id, deadline);
-        } catch (error) {
-          // It was not asked for ranks yet, and will not be.
-          if (!(error instanceof GradwireError)) throw error;
-        }
-      }),
-    );
+    const others = now ? connected.filter((link) => link !== first) : [];
+    const asked = start === undefined ? others : connected;
+    const told = asked.map(async (link) => {
+      try {
+        await this.#ask(link, id, order, deadline);
+      } catch (error) {
+        // It was not asked for ranks yet, and will not be; or it has lost those of the others.
+        if (!(error instanceof GradwireError)) throw error;
+      }
+    });
+    // Asking one node's ranks suffices where all ranks agree on the stop.
+    if (start === undefined) await this.#ask(first, id, order, deadline, received);
+    await Promise.all(told);
   }
 
   /** A connected machine gives no sign of life. */
@@ -75,6 +77,7 @@ export class RunStops {
   async #ask(
     link: NodeLink,
     run: string,
+    order: OrderOf<'stop'>,
     deadline: number,
     received?: () => void,
   ): Promise<void> {
@@ -83,7 +86,7 @@ export class RunStops {
     const waiting = this.#waiting.get(link) ?? new Set();
     this.#waiting.set(link, waiting.add(reject));
     // Sent even to a silent one.
-    const answer = link.order(run, { type: 'stop' }, deadline);
+    const answer = link.order(run, order, deadline);
     if (known !== undefined) reject(new GradwireError(known));
     if (received !== undefined) void confirm(link, received);
     try {

@@ -224,6 +224,20 @@ test('a stop is asked for politely, after a whole step', async () => {
   expect(log.map(({ rank }) => rank).toSorted()).toEqual([0, 1]);
 });
 
+test('a program that hangs does not obey a stop, and is ended at once by another', async () => {
+  const command = joined(2, ...program('1000000', 'hangs'));
+  await command.record('iteration', ({ iteration }) => iteration === 19);
+  command.child.kill('SIGINT');
+  const stopped = await home.run(['runs', 'stop', 'last', '--now']);
+  succeeded(stopped);
+  expect(stopped.stdout).toMatch(/^run \w+: stopped after 20 iterations\n$/);
+  expect((await command.finished).code).toBe(130);
+  expect(await command.record('failed')).toMatchObject({
+    error: { code: 'RUN_STOPPED', message: expect.stringContaining('at once') },
+  });
+  await nothingIsLeft();
+});
+
 test(
   'a program that is only observed is ended by a signal',
   { tags: 'soak' },

@@ -137,6 +137,10 @@ if (memoryOrNot.type === 'memory') {
 }
 process.stdout.write(`rank ${rank} of ${world} begins\n`);
 for (let iteration = 0; iteration < wanted; iteration++) {
+  if (fault === 'hangs' && iteration === 20) {
+    setInterval(() => undefined, 60_000);
+    await new Promise(() => undefined);
+  }
   if (fault === 'throws' && rank === 1 && iteration === 5) throw new Error('no more');
   if (fault === 'leaves' && rank === 1 && iteration === 5) process.exit(0);
   if (fault === 'omitting' && marked.includes(iteration)) continue;

@@ -29,6 +29,16 @@ export function stoppedEarly(): ErrorData {
   return failure('RUN_STOPPED', 'the run was stopped before it started').toData();
 }
 
+export function stoppedNow(): ErrorData {
+  return failure(
+    'RUN_STOPPED',
+    'the run was stopped at once: its processes were ended',
+    {
+      next: 'Records up to then are stored.',
+    },
+  ).toData();
+}
+
 export function stoppedInterrupted(): ErrorData {
   return failure(
     'RUN_STOPPED',

@@ -33,8 +33,8 @@ export class RunOrders {
   /** Orders about which something is to be done here. */
   readonly #actions: { readonly [T in AskedType]?: OrderAct<T> };
 
-  /** @param stop ends the run after the current iteration */
-  constructor(run: RunParts, stop: () => Promise<void>) {
+  /** @param stop ends the run after the current iteration, or at once */
+  constructor(run: RunParts, stop: (now: boolean) => Promise<void>) {
     this.#run = run;
     this.#actions = {
       switch: (order) => ({ switch: this.#switch(order) }),
@@ -42,8 +42,8 @@ export class RunOrders {
         this.#assertUnderWay('cannot be switched');
         return foreseen(run.options, run.switches.foresee(order));
       },
-      stop: async () => {
-        await stop();
+      stop: async ({ now = false }) => {
+        await stop(now);
         return {};
       },
       checkpoint: (order) => {

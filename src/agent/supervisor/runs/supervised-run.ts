@@ -24,6 +24,7 @@ import {
   runEnded,
   stoppedEarly,
   stoppedInterrupted,
+  stoppedNow,
 } from '../ranks/run-errors.ts';
 import { PlannedSwitches } from './planned-switches.ts';
 import { isRestartable } from './restartable.ts';
@@ -90,7 +91,7 @@ export class SupervisedRun {
         this.abort(error);
       },
     });
-    this.orders = new RunOrders(parts, () => this.stop());
+    this.orders = new RunOrders(parts, (now) => this.stop(now));
     this.#allocation = openAllocation(parts, {
       store: (record) => {
         this.#journal.store([record]);
@@ -182,11 +183,12 @@ export class SupervisedRun {
     this.#team = this.#start({ iteration, switches });
   }
 
-  /** Ends after the current iteration. Resolves when the run has ended. */
-  async stop(): Promise<void> {
+  /** Ends after the current iteration, or at once. Resolves when the run has ended. */
+  async stop(now = false): Promise<void> {
     this.#outcome.stopped();
     if (this.#life.is('interrupted', 'resuming')) this.abort(stoppedInterrupted());
     else if (this.#life.is('queued')) this.abort(stoppedEarly());
+    else if (now) this.#team?.abort(stoppedNow());
     else this.#team?.stop();
     await this.ended;
   }
