@@ -91,6 +91,12 @@ class Streams(unittest.TestCase):
         self.write("\r 10%|# | 1/9 [00:01, loss=1.5]", "\r 12%|# | 1/9 [00:02, loss=1.5]")
         self.assertEqual(self.write("\r 20%|##| 2/9 [00:03, loss=1.25]", "\n"), [1.5, 1.25])
 
+    def test_a_line_is_drawn_again_however_it_ends(self) -> None:
+        self.write(
+            "1 loss 1.5", "\r", "2 loss 1.5", "\r", "3 loss 1.25\r", "4 loss 1.125\r5 loss 1.0\r"
+        )
+        self.assertEqual(self.write("\n", "loss 1.0\r\n"), [1.5, 1.25, 1.125, 1.0])
+
     def test_a_line_without_an_end_is_kept_up_to_a_length(self) -> None:
         self.write(*["x" * 1000] * 50)
         self.assertEqual(self.write(" loss 1.5\n", "loss 2.5\n"), [2.5])

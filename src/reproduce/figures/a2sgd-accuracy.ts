@@ -3,11 +3,11 @@
  * Figure 3 as figures. Source: A2SGD, section 4.2.
  */
 import { formatPercent } from '../../shared/words/units.ts';
-import { meanCurve } from '../chart/chart.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
 import { doneOf, metricCurve, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
+import { accuracyChart } from './accuracy-chart.ts';
 import { A2SGD_METHODS, closerThanOthers, DENSE, ownMetric } from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
@@ -75,17 +75,7 @@ export const accuracyFigure = (own: Own): Figure => ({
       ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'accuracy'))}`,
     ).join(', '),
   }),
-  chart: (sweep) => ({
-    kind: 'lines',
-    caption:
-      'Accuracy on the test set by iteration. Means over the seeds; bars span the lowest to the highest value.',
-    x: { label: 'iterations', scale: 'linear' },
-    y: { label: 'accuracy (%)', scale: 'linear' },
-    series: A2SGD_METHODS.map(({ id, name }) => ({
-      name,
-      points: meanCurve(sweep.curves(id), 100),
-    })),
-  }),
+  chart: (sweep) => accuracyChart(sweep, A2SGD_METHODS),
   table: (sweep) => ({
     columns: [
       'method',

@@ -3,12 +3,12 @@
  * 8.4, Figure 5.
  */
 import { formatPercent } from '../../shared/words/units.ts';
-import { meanCurve } from '../chart/chart.ts';
 import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Figure } from '../figure.ts';
 import { atMost, claim, control, exceeds, named } from '../part.ts';
 import { doneOf, metricCurve, rankMeans, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
+import { accuracyChart } from './accuracy-chart.ts';
 import { SPARCML } from './papers.ts';
 
 const ITERATIONS = 2000;
@@ -156,17 +156,7 @@ export const sparcmlFigure5: Figure = {
         `${name} ${MEASURES.map(([value]) => formatPercent(sweep.mean(id, value))).join(', ')}`,
     ).join('; ')}`,
   }),
-  chart: (sweep) => ({
-    kind: 'lines',
-    caption:
-      'Accuracy on the test set by iteration. Means over the seeds; bars span the lowest to the highest value.',
-    x: { label: 'iterations', scale: 'linear' },
-    y: { label: 'accuracy (%)', scale: 'linear' },
-    series: VARIANTS.map(({ id, name }) => ({
-      name,
-      points: meanCurve(sweep.curves(id), 100),
-    })),
-  }),
+  chart: (sweep) => accuracyChart(sweep, VARIANTS),
   table: (sweep) => ({
     columns: [
       'trained with',

@@ -16,6 +16,7 @@ __all__ = ["LineReader", "printed_loss", "watch_stream"]
 _MOST_KEPT = 2000
 """Characters of a line: what is beyond is not looked at."""
 
+_ENDS = re.compile(r"([\r\n])")
 _OTHER_DATA = re.compile(
     r"(?<![a-z])(?:val|valid(?:ation)?|test(?:ing)?|eval(?:uation)?|dev)(?![a-z])", re.IGNORECASE
 )
@@ -44,35 +45,29 @@ class LineReader:
     def __init__(self, tell: Callable[[float, str], object]) -> None:
         self._tell = tell
         self._begun = ""
-        self._redrawn = ""
+        self._drawn: float | None = None
+        """The loss of the line that was drawn last."""
 
     def write(self, text: str) -> None:
         """Takes text that ends anywhere."""
+        for part in _ENDS.split(text):
+            if part in ("\r", "\n"):
+                self._end(is_drawn=part == "\r")
+            else:
+                self._begun = (self._begun + part)[:_MOST_KEPT]
         if text.startswith("\r"):
-            # A bar is drawn in one go and often; one that says the same has nothing new to say.
-            line = text.strip()
-            if _after_bar(line) != self._redrawn:
-                self._redrawn = _after_bar(line)
-                self._read(line)
-            self._begun = ""
-            return
-        *ended, rest = text.split("\n")
-        for part in ended:
-            self._read(self._begun + part)
-            self._begun = ""
-        self._begun = (self._begun + rest)[:_MOST_KEPT]
+            # A bar is drawn in one go, and what follows it draws it again.
+            self._end(is_drawn=True)
 
-    def _read(self, line: str) -> None:
-        line = line[:_MOST_KEPT]
+    def _end(self, *, is_drawn: bool) -> None:
+        """Reads the line; one that is drawn again and says the same has nothing new to say."""
+        line, self._begun = self._begun, ""
         loss = printed_loss(line)
-        if loss is not None:
-            self._tell(loss, line)
-
-
-def _after_bar(line: str) -> str:
-    """What a bar says of its step: the number behind the word."""
-    found = _LOSS.search(line)
-    return "" if found is None else found[0]
+        if loss is None or (is_drawn and loss == self._drawn):
+            return
+        if is_drawn:
+            self._drawn = loss
+        self._tell(loss, line)
 
 
 def watch_stream(stream: Any, read: Callable[[str], object]) -> None:
