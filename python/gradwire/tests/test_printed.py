@@ -117,3 +117,15 @@ class Streams(unittest.TestCase):
         self.assertEqual("".join(stream.written), "loss 1.5\nmore")
         self.assertEqual(self.told, [1.5])
         watch_stream(None, self.reader.write)
+
+    def test_a_stream_that_cannot_be_watched_is_left_alone(self) -> None:
+        class Sealed:
+            __slots__ = ()
+
+            def write(self, text: str) -> int:
+                return len(text)
+
+        stream = Sealed()
+        watch_stream(stream, self.reader.write)
+        self.assertEqual(stream.write("loss 1.5\n"), 9)
+        self.assertEqual(self.told, [])

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { inputError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { expandHome } from '../../main/spec/expand-home.ts';
+import { pythonPath } from '../../main/spec/own-files.ts';
 import type { Figure } from '../../reproduce/figure.ts';
 import { figures as known, findFigure } from '../../reproduce/figures/registry.ts';
 import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
@@ -77,7 +78,7 @@ async function reproduce(
   options: ReproduceOptions,
 ): Promise<void> {
   const given = fullScaleOptions(options);
-  const python = options.python && pythonPath(options.python);
+  const python = options.python && pythonPath(options.python, process.cwd());
   const quick = quickBudget(options);
   const all = options.all || (quick !== undefined && ids.length === 0);
   const figures = chosen(ids, all, given !== undefined);
@@ -186,10 +187,6 @@ const plansOf = (
             },
     };
   });
-
-/** A path as an absolute one, as in a spec; a name is looked up where a rank runs. */
-const pythonPath = (given: string): string =>
-  given.includes('/') ? path.resolve(expandHome(given)) : given;
 
 /** Each name once. */
 const commaSeparated = (list: string): readonly string[] => [

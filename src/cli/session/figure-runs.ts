@@ -99,8 +99,9 @@ async function runOnce(
     return { unstarted: placed(error, place).toData() };
   }
   const records = recordsOf(store, id, figure);
-  const others = otherWork();
   const started = records.find((record) => record.type === 'started');
+  // PyTorch's processes end with their ranks, and nobody is left to whom their time counts.
+  const others = started?.backend === 'torch' ? undefined : otherWork();
   const run = {
     run: id,
     case: one.case.id,

@@ -50,8 +50,7 @@ function withAbsolutePaths(spec: ExperimentSpec, base: string): ExperimentSpec {
   const absolute = (given: string): string => path.resolve(base, expandHome(given));
   return {
     ...spec,
-    // A name is looked up where the rank runs.
-    ...(python?.includes('/') === true ? { python: absolute(python) } : {}),
+    ...(python === undefined ? {} : { python: pythonPath(python, base) }),
     workload: {
       ...spec.workload,
       ...(data === undefined ? {} : { data: absolute(data) }),
@@ -59,6 +58,10 @@ function withAbsolutePaths(spec: ExperimentSpec, base: string): ExperimentSpec {
     },
   };
 }
+
+/** The path of a Python as an absolute one; a name is looked up where the rank runs. */
+export const pythonPath = (given: string, base: string): string =>
+  given.includes('/') ? path.resolve(base, expandHome(given)) : given;
 
 /**
  * An existing text comes from the run being repeated; beside a model's name it is a leftover

@@ -7,6 +7,7 @@ that could be read in two ways.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from typing import Any
@@ -84,4 +85,6 @@ def watch_stream(stream: Any, read: Callable[[str], object]) -> None:
         read(text)
         return written
 
-    stream.write = write
+    # One that cannot be watched is left alone.
+    with contextlib.suppress(AttributeError):
+        stream.write = write
