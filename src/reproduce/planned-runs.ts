@@ -17,8 +17,8 @@ export interface PlannedRun {
  * given a core: it may be silent longer than in a run that somebody watches.
  */
 const SILENCE_SECONDS = 60;
-/** The model whose runs are over before PyTorch has been loaded. */
-const QUICK = 'fnn3';
+/** The model that takes as long either way (docs/decisions/050-reproductions.md). */
+const SMALLEST = 'fnn3';
 
 /**
  * Goes through all cases seed by seed, so that a temporary slowdown of the machine
@@ -54,6 +54,6 @@ function gainsByTorch({ spec }: Case): boolean {
   return (
     backend === undefined &&
     parallelism?.pipeline === undefined &&
-    ![SYNTHETIC, QUICK].includes(workload.model)
+    ![SYNTHETIC, SMALLEST].includes(workload.model)
   );
 }

@@ -36,7 +36,7 @@ test.each(figures.map((figure) => [figure.id, figure] as const))(
 test.each([
   ['computes what takes long', 'scalecom-table-2-resnet', 'resnet-none', 'torch'],
   [
-    'leaves runs that are over before it is loaded',
+    'leaves the model that takes as long either way',
     'sparcml-figure-4',
     'classifier-k8',
     'auto',
