@@ -61,6 +61,13 @@ test('means over the time, the most of memory, and the busiest second', () => {
   });
 });
 
+test('no rank has used more than the machine', () => {
+  const before = new Map([[0, { busy: 10, memory: 1 }]]);
+  const interval = new UseInterval(2, reading(0, 0, before));
+  interval.add(reading(500, 600, new Map([[0, { busy: 5000, memory: 1 }]])));
+  expect(interval.measured([0]).ranks).toEqual([{ rank: 0, busy: 1.2, memory: 1 }]);
+});
+
 test('what is not known is absent', () => {
   const nothing: UseReading = { at: 0, own: 0, ranks: new Map(), machine: {} };
   const interval = new UseInterval(2, nothing);

@@ -29,13 +29,23 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
   try {
     const threads = await readdir(`/proc/${pid}/task`);
     const lists = await Promise.all(
-      threads.map((thread) =>
-        readFile(`/proc/${pid}/task/${thread}/children`, 'latin1'),
-      ),
+      threads.map((thread) => childrenOfThread(pid, thread)),
     );
-    return lists.flatMap((list) => list.split(' ').filter(Boolean)).map(Number);
+    return lists.flat();
   } catch {
-    return []; // it has ended, or the kernel keeps no such list
+    return []; // it has ended
+  }
+}
+
+async function childrenOfThread(
+  pid: number,
+  thread: string,
+): Promise<readonly number[]> {
+  try {
+    const list = await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1');
+    return list.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return []; // this thread has ended, or the kernel keeps no such list
   }
 }
 

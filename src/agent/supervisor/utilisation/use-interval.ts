@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/records/utilisation.ts';
 import type { GpuReading } from './gpu-readings.ts';
 import type { MachineReading } from './machine-reader.ts';
-import type { FamilyReading } from './rank-families.ts';
+import type { FamilyReading } from './rank-family.ts';
 
 /** All that is known of the machine at one moment. */
 export interface UseReading {
@@ -116,7 +116,7 @@ export class UseInterval {
     const stolen = grown(to?.stolen, from?.stolen);
     return {
       count: this.#processors,
-      busy: rounded((grown(to?.busy, from?.busy) ?? 0) / this.wall),
+      busy: rounded((this.#machineBusy() ?? 0) / this.wall),
       peak: rounded(this.#peak),
       own: rounded((this.#last.own - this.#first.own) / this.wall),
       ...(stolen === undefined ? {} : { stolen: rounded(stolen / this.wall) }),
@@ -126,7 +126,19 @@ export class UseInterval {
   #rankUse(rank: number): RankUse {
     const sum = this.#ranks.get(rank);
     if (sum === undefined) return { rank };
-    return { rank, busy: rounded(sum.busy / this.wall), memory: sum.memory };
+    // What a process did before it was found comes at once, and is more than any interval has.
+    const most = this.#machineBusy() ?? Infinity;
+    return {
+      rank,
+      busy: rounded(Math.min(sum.busy, most) / this.wall),
+      memory: sum.memory,
+    };
+  }
+
+  /** Milliseconds of processor time of the whole machine. */
+  #machineBusy(): number | undefined {
+    const [from, to] = [this.#first.machine.processors, this.#last.machine.processors];
+    return grown(to?.busy, from?.busy);
   }
 }
 
