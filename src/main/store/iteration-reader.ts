@@ -97,7 +97,7 @@ export class IterationReader {
     return [...entries, ...tail.map(entryOf)];
   }
 
-  /** The mean loss of the newest iteration below `to` that all ranks have recorded. */
+  /** The mean loss of the newest iteration below `to` that all ranks have recorded and that has one. */
   lossBefore(
     { number, ranks }: { readonly number: number; readonly ranks: number },
     to: number,
@@ -107,9 +107,11 @@ export class IterationReader {
       place.entry(),
     );
     const byIteration = Map.groupBy(entries, ({ record }) => record.iteration);
-    const whole = [...byIteration].filter(([, all]) => all.length === ranks);
-    const newest = whole.at(-1)?.[1].flatMap(({ record }) => record.loss ?? []) ?? [];
-    if (newest.length === 0) return undefined;
+    const losses = [...byIteration.values()]
+      .filter((all) => all.length === ranks)
+      .map((all) => all.flatMap(({ record }) => record.loss ?? []));
+    const newest = losses.findLast(({ length }) => length > 0);
+    if (newest === undefined) return undefined;
     return newest.reduce((sum, loss) => sum + loss, 0) / newest.length;
   }
 

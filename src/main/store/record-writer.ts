@@ -96,6 +96,14 @@ export const prepareWrites = (database: Database.Database) => ({
     WHERE run = @run AND iteration >= @from AND iteration < @to
     GROUP BY iteration HAVING count(*) = @ranks
     ORDER BY iteration DESC LIMIT 1`),
+  newestLoss: database.prepare<
+    [{ run: number; ranks: number; from: number; to: number }],
+    { loss: number }
+  >(`
+    SELECT avg(record ->> '$.loss') AS loss FROM iterations
+    WHERE run = @run AND iteration >= @from AND iteration < @to
+    GROUP BY iteration HAVING count(*) = @ranks AND loss IS NOT NULL
+    ORDER BY iteration DESC LIMIT 1`),
   setLastSequence: database.prepare<[number, number, number, number]>(`
     UPDATE runs SET last_sequence = ?, bytes = bytes + ?, stored_at = ?
     WHERE number = ?`),
@@ -345,19 +353,19 @@ function write(
 const LOOK_BACK = 1024;
 
 /**
- * Updates the count of iterations that every rank has finished, and the mean loss of the
- * newest one stored for all ranks. Omitted iterations do not hold it up.
+ * Updates the count of iterations that every rank has finished, and the mean loss of the newest one
+ * stored for all ranks that has a loss: a program may tell it once in many steps. Omitted iterations
+ * do not hold it up.
  */
 function moveOn({ sql, reader }: RecordTables, run: RunRow): void {
   const { ranks, iterations } = sql.rankProgress.get(run.number)!;
   if (iterations === null || ranks < run.ranks || iterations <= run.iterations) return;
-  const recent = sql.lossBefore.get({
-    run: run.number,
-    ranks: run.ranks,
-    from: iterations - LOOK_BACK,
-    to: iterations,
-  });
+  const of = { run: run.number, ranks: run.ranks, to: iterations };
+  const from = iterations - LOOK_BACK;
+  const newest = sql.lossBefore.get({ ...of, from });
   // Some of its ranks' records may lie in a block already.
-  const loss = recent === undefined ? reader.lossBefore(run, iterations) : recent.loss;
+  let loss = newest === undefined ? reader.lossBefore(run, iterations) : newest.loss;
+  // Earlier ones were looked at when they were the newest.
+  loss ??= sql.newestLoss.get({ ...of, from: Math.max(from, run.iterations) })?.loss;
   sql.setProgress.run(iterations, loss ?? run.loss, run.number);
 }

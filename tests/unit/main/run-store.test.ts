@@ -241,6 +241,25 @@ describe('the summary', () => {
     });
   });
 
+  test.each([[1], [7], [30]])(
+    'has the newest loss that a program told, however records come (%i at once)',
+    (most) => {
+      create();
+      const silent = (iteration: number, rank: number) => {
+        const { loss, ...record } = iterationRecord(iteration, rank);
+        return iteration % 4 === 1 ? { ...record, loss } : record;
+      };
+      const records: RunRecord[] = [started];
+      for (let iteration = 0; iteration < 12; iteration++) {
+        records.push(silent(iteration, 0), silent(iteration, 1));
+      }
+      for (let from = 0; from < records.length; from += most) {
+        store.append('run1', entries(records.slice(from, from + most), from));
+      }
+      expect(store.summary('run1')).toMatchObject({ iterations: 12, loss: 90.5 });
+    },
+  );
+
   test('follows evaluations, switches and the end', () => {
     create();
     const run = entries([
