@@ -2,9 +2,15 @@
 import type { ModelEntry } from '../../shared/catalogue/catalogue.ts';
 import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { DEFAULT_METHOD } from '../../shared/plan/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import {
+  experimentSpecSchema,
+  type ExperimentSpec,
+} from '../../shared/spec/experiment-spec.ts';
 import { NO_DATA } from '../../shared/spec/model-name.ts';
+import { ownOfProgram } from '../../shared/spec/program-settings.ts';
 import { isProgram, PROGRAM, PROGRAM_KEYS } from '../../shared/spec/program-spec.ts';
+import { shownValue } from '../../shared/words/printable.ts';
+import { checkClipping } from './optimizers/check-optimizer.ts';
 
 type Workload = ExperimentSpec['workload'];
 
@@ -52,10 +58,11 @@ export function requireNoProgram(workload: Workload): void {
 
 /**
  * Checks what else a spec asks of a program.
- * @throws GradwireError `PROGRAM_MISFIT`
+ * @throws GradwireError `PROGRAM_MISFIT`; `OPTIMIZER_OPTION_IDLE`
  */
 export function checkProgramSpec(spec: ExperimentSpec): void {
   if (!isProgram(spec.workload)) return;
+  requireUsed(spec);
   const { exchange, parallelism, workload } = spec;
   if (
     workload.observe === true &&
@@ -73,6 +80,34 @@ export function checkProgramSpec(spec: ExperimentSpec): void {
   if (parallelism?.pipeline !== undefined) {
     throw misfit('parallelism.pipeline', 'a program is not split', 'Remove it.');
   }
+}
+
+/** Refuses settings other than the usual that a program does not use. */
+function requireUsed(spec: ExperimentSpec): void {
+  const usual = experimentSpecSchema.parse({
+    workload: { model: PROGRAM, dataset: NO_DATA },
+  });
+  const sections = [
+    ['optimizer.', spec.optimizer, usual.optimizer],
+    ['workload.', { batchPerRank: spec.workload.batchPerRank }, usual.workload],
+    ['', { evaluateEvery: spec.evaluateEvery }, usual],
+  ] as const;
+  for (const [path, given, defaults] of sections) {
+    for (const [name, value] of Object.entries(given)) {
+      if (value === defaults[name as keyof typeof defaults]) continue;
+      const key = `${path}${name}`;
+      const own = ownOfProgram(spec, key);
+      if (own === undefined) continue;
+      throw misfit(
+        key,
+        `a program has ${own}: ${shownValue(value)} would change nothing`,
+        name === 'clipNorm'
+          ? 'Clip in the program; or add clipAt: rank to a program that joins.'
+          : 'Remove it, and set it in the program.',
+      );
+    }
+  }
+  checkClipping(spec.optimizer);
 }
 
 /**

@@ -7,6 +7,7 @@ import { describeEmulated } from '../../shared/machines/emulated-network.ts';
 import { formatError } from '../../shared/errors/errors.ts';
 import { describePlan } from '../../shared/plan/exchange-plan.ts';
 import { describeMetric } from '../../shared/records/metric.ts';
+import { settingsInUse } from '../../shared/spec/program-settings.ts';
 import { isOpenEnded, plannedText } from '../../shared/spec/program-spec.ts';
 import {
   describeInterruption,
@@ -124,7 +125,7 @@ function describe(
     if (event.type === 'alert') lines.push(alertLine(event));
     if (event.type === 'notice') lines.push(`${event.level}: ${event.message}`);
   }
-  lines.push('', specToYaml(run.spec).trimEnd());
+  lines.push('', specToYaml(settingsInUse(run.spec)).trimEnd());
   if (table !== undefined) lines.push('', table);
   return lines.join('\n');
 }

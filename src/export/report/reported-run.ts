@@ -2,6 +2,7 @@
 import { type CoreApi } from '../../shared/rpc/rpc.ts';
 import { type RunDetail } from '../../shared/rpc/run-summary.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
+import { settingsInUse } from '../../shared/spec/program-settings.ts';
 import {
   effectReach,
   switchEffect,
@@ -35,7 +36,7 @@ export async function readReportedRun(
 ): Promise<ReportedRun> {
   const detail = await runs.run(id);
   const [yaml, bins, verdict, effects] = await Promise.all([
-    runs.specToYaml(detail.spec),
+    runs.specToYaml(settingsInUse(detail.spec)),
     readRunBins(runs, id, detail.iterations),
     readVerdict(runs, detail, cores),
     readEffects(runs, detail),

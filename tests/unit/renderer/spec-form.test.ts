@@ -278,6 +278,15 @@ describe('the form of a spec', () => {
     expect(shown(left)).toEqual(['parallelism.kind', 'parallelism.staleness']);
   });
 
+  it('asks of a program for nothing that it has itself', () => {
+    const ofProgram = paths({ workload: { model: 'program' } });
+    expect(ofProgram).toContain('iterations');
+    expect(ofProgram.filter((path) => /^optimizer|evaluate|batch/.test(path))).toEqual(
+      [],
+    );
+    expect(paths(draft)).toContain('evaluateEvery');
+  });
+
   it('changes a value without touching the draft it was made from', () => {
     const changed = withValue(draft, 'optimizer.lr', 0.1);
     expect(valueAt(changed, 'optimizer.lr')).toBe(0.1);

@@ -23,11 +23,7 @@ export function checkOptimizer(optimizer: Optimizer, given: Given): void {
   if (given.nesterov === true && given.momentum === 0) {
     throw idle('nesterov', 'nesterov has no effect without momentum');
   }
-  if (given.clipAt !== undefined && given.clipNorm === undefined) {
-    throw idle('clipAt', 'clipAt says what clipNorm limits, and there is no clipNorm', {
-      next: 'Set clipNorm, or remove clipAt.',
-    });
-  }
+  checkClipping(given);
   const { schedule } = given;
   if (schedule === 'step' && (given.decayAt ?? []).length === 0) {
     throw inputError('SCHEDULE_INCOMPLETE', 'the schedule "step" needs decayAt', {
@@ -49,6 +45,14 @@ export function checkOptimizer(optimizer: Optimizer, given: Given): void {
       `power belongs to the schedule "polynomial", not to "${schedule}"`,
     );
   }
+}
+
+/** @throws GradwireError `OPTIMIZER_OPTION_IDLE` */
+export function checkClipping({ clipAt, clipNorm }: Given): void {
+  if (clipAt === undefined || clipNorm !== undefined) return;
+  throw idle('clipAt', 'clipAt says what clipNorm limits, and there is no clipNorm', {
+    next: 'Set clipNorm, or remove clipAt.',
+  });
 }
 
 const idle = (option: string, message: string, { next } = { next: 'Remove it.' }) =>

@@ -159,8 +159,14 @@ export function formSections(
             kind: optimizerChoices(catalogue),
           }),
         ]),
-    sectionOf('Length', ''),
+    lengthSection(isOwn),
   ];
+}
+
+function lengthSection(isOwn: boolean): FormSection {
+  const { fields, ...section } = sectionOf('Length', '');
+  const isOurs = ({ path }: FormField): boolean => path !== 'evaluateEvery';
+  return { ...section, fields: isOwn ? fields.filter(isOurs) : fields };
 }
 
 /** Fields of one kind are shown if it is chosen, or if they have values. */

@@ -1,5 +1,6 @@
 /** The settings of a run as lines: keys as `--set` takes them, and what they are. */
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
+import { settingsInUse } from '../../../shared/spec/program-settings.ts';
 
 export interface RunSetting {
   /** `exchange.ratio` */
@@ -7,9 +8,9 @@ export interface RunSetting {
   readonly value: string;
 }
 
-/** All settings of a spec, defaults included, in its order. */
+/** All settings of a run, defaults included, in the spec's order. */
 export const settingsOf = (spec: ExperimentSpec): readonly RunSetting[] => [
-  ...linesOf('', spec),
+  ...linesOf('', settingsInUse(spec)),
 ];
 
 function* linesOf(key: string, value: unknown): Generator<RunSetting> {
