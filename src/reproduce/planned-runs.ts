@@ -46,14 +46,9 @@ export function plannedRuns(figure: Figure, python?: string): readonly PlannedRu
 
 /** Whether PyTorch can compute a run, and in less time. */
 function gainsByTorch({ spec }: Case): boolean {
-  const { backend, parallelism, workload } = spec as {
+  const { backend, workload } = spec as {
     readonly backend?: string;
-    readonly parallelism?: { readonly pipeline?: object };
     readonly workload: { readonly model: string };
   };
-  return (
-    backend === undefined &&
-    parallelism?.pipeline === undefined &&
-    ![SYNTHETIC, SMALLEST].includes(workload.model)
-  );
+  return backend === undefined && ![SYNTHETIC, SMALLEST].includes(workload.model);
 }

@@ -240,13 +240,6 @@ export function checkTorch(spec: ExperimentSpec): void {
       `${OTHERWISE} A model in PyTorch is trained as a program (docs/pytorch.md).`,
     );
   }
-  if (pipelineOf(spec) !== undefined) {
-    throw noTorch(
-      'parallelism.pipeline',
-      'PyTorch computes whole models, not stages',
-      'Remove the pipeline, or use backend: wasm.',
-    );
-  }
   if ((asynchronousOf(spec)?.trainerThreads ?? 1) > 1) {
     throw noTorch(
       'parallelism.trainerThreads',

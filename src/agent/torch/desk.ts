@@ -4,6 +4,8 @@
  */
 import { shareMemory, type SharedMemory } from '../bridge/shared-memory.ts';
 import type { BatchFields, BatchValues } from '../training/batches/batch.ts';
+import type { Measure } from '../training/measure-totals.ts';
+import type { Model } from '../training/models/model.ts';
 import type { Place, SlotName, SlotPlaces } from './messages.ts';
 
 /** Arrays begin at a multiple of as many bytes. */
@@ -25,6 +27,33 @@ export interface DeskShape {
   readonly statistics: readonly (readonly number[])[];
   /** Samples of each slot. */
   readonly rows: Readonly<Record<SlotName, number>>;
+  /** Shapes of what a stage of a pipeline gets from others and gives to them; default: nothing. */
+  readonly passed?: PassedShapes | undefined;
+}
+
+type Shape = readonly number[];
+
+interface PassedShapes {
+  /** The shape of a micro-batch; undefined where there is no such stage. */
+  readonly before: Shape | undefined;
+  readonly after: Shape | undefined;
+  /** Other stages' tensors. */
+  readonly borrowed: readonly Shape[];
+}
+
+/** Arrays that a stage gets from others and gives to them: values on the way there, gradients back. */
+export interface Passed {
+  readonly before: Float32Array | undefined;
+  readonly after: Float32Array | undefined;
+  readonly borrowed: readonly {
+    readonly values: Float32Array;
+    readonly gradient: Float32Array;
+  }[];
+  readonly places: { readonly before?: Place; readonly after?: Place };
+  readonly borrowedPlaces: readonly {
+    readonly values: Place;
+    readonly gradient: Place;
+  }[];
 }
 
 export interface Slot {
@@ -43,13 +72,31 @@ export class Desk {
   readonly places: DeskPlaces;
   readonly slots: Readonly<Record<SlotName, Slot>>;
   readonly statistics: readonly Float32Array[];
+  readonly passed: Passed;
   readonly memory: SharedMemory;
   readonly bytes: number;
 
-  private constructor(places: DeskPlaces, memory: SharedMemory, bytes: number) {
+  private constructor(
+    places: DeskPlaces,
+    passed: Pick<Passed, 'borrowedPlaces' | 'places'>,
+    memory: SharedMemory,
+    bytes: number,
+  ) {
     this.places = places;
     this.memory = memory;
     this.bytes = bytes;
+    const { after, before } = passed.places;
+    this.passed = {
+      ...passed,
+      before: before && this.#floats(before),
+      after: after && this.#floats(after),
+      borrowed: passed.borrowedPlaces.map((one) => {
+        return {
+          values: this.#floats(one.values),
+          gradient: this.#floats(one.gradient),
+        };
+      }),
+    };
     const { train, test, statistics } = places.slots;
     this.slots = {
       train: this.#slot(train),
@@ -72,7 +119,8 @@ export class Desk {
       },
       statistics: shape.statistics.map((each) => room.place('f32', each)),
     };
-    return new Desk(places, await shareMemory(room.bytes / 4), room.bytes);
+    const passed = passedPlaces(room, shape.passed);
+    return new Desk(places, passed, await shareMemory(room.bytes / 4), room.bytes);
   }
 
   #slot({ fields, measures, rowGradients, rows }: SlotPlaces): Slot {
@@ -129,6 +177,42 @@ function slotPlaces(
     measures: Array.from({ length: 1 + sums }, () => room.place('f32', [rows])),
   };
 }
+
+function passedPlaces(
+  room: Room,
+  { after, before, borrowed }: PassedShapes = NOTHING_PASSED,
+): Pick<Passed, 'borrowedPlaces' | 'places'> {
+  const floats = (shape: Shape) => room.place('f32', shape);
+  return {
+    places: {
+      ...(before === undefined ? {} : { before: floats(before) }),
+      ...(after === undefined ? {} : { after: floats(after) }),
+    },
+    borrowedPlaces: borrowed.map((shape) => {
+      return { values: floats(shape), gradient: floats(shape) };
+    }),
+  };
+}
+
+const NOTHING_PASSED = { before: undefined, after: undefined, borrowed: [] };
+
+/** A model's tables as a desk takes them. */
+export const tablesOf = ({ tensors }: Pick<Model, 'tensors'>): readonly TableRows[] =>
+  tensors.flatMap(({ rowsOf, shape }) =>
+    rowsOf === undefined ? [] : [{ field: rowsOf, shape: shape.slice(1) }],
+  );
+
+/** Tensors as the process hears of them. */
+export const tensorsOf = ({ tensors }: Pick<Model, 'tensors'>) =>
+  tensors.map(({ name, rowsOf, shape }) => {
+    return { name, shape, isTable: rowsOf !== undefined };
+  });
+
+/** Measures in a desk, valid until they are computed again. */
+export const measuresOf = (measures: readonly Float32Array[]): readonly Measure[] =>
+  measures.map((values) => {
+    return { data: () => Promise.resolve(values) };
+  });
 
 /** Places arrays one behind the other. */
 class Room {

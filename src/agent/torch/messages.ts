@@ -8,7 +8,7 @@ import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import type { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { jsonDecoder } from '../bridge/json-frames.ts';
 
-export const COMPUTE_VERSION = 1;
+export const COMPUTE_VERSION = 2;
 
 const count = z.int().min(0);
 const text = z.string().max(10_000);
@@ -72,6 +72,26 @@ export interface OpenRequest {
   readonly memory: Readonly<Record<'desk' | 'weights' | 'gradient', Mapped>>;
   readonly slots: Readonly<Record<SlotName, SlotPlaces>>;
   readonly statistics: readonly Place[];
+  /** One stage of a pipeline; undefined: the whole model. */
+  readonly stage?: StageEntry | undefined;
+}
+
+interface StageEntry {
+  readonly layers: readonly string[];
+  /** Whether it is the last, which has losses. */
+  readonly hasHead: boolean;
+  /** Samples of a micro-batch. */
+  readonly samples: number;
+  /** Values that the stage before gives, and their gradient; undefined in the first stage. */
+  readonly before?: Place;
+  /** Values that this stage gives, and their gradient; undefined in the last one. */
+  readonly after?: Place;
+  /** Tensors of other stages. */
+  readonly borrowed: readonly {
+    readonly name: string;
+    readonly values: Place;
+    readonly gradient: Place;
+  }[];
 }
 
 export type SlotName = 'train' | 'test' | 'statistics';
@@ -86,7 +106,15 @@ export type ComputeRequest =
     } & Fresh)
   /** `isGiven`: whether the desk has statistics to evaluate with. */
   | ({ readonly type: 'score'; readonly isGiven: boolean } & Fresh)
-  | ({ readonly type: 'statistics' } & Fresh);
+  | ({ readonly type: 'statistics' } & Fresh)
+  | (StageRequest & Fresh);
+
+export type StageRequest =
+  | {
+      readonly type: 'backward' | 'forward' | 'losses';
+      readonly microBatch: number;
+    }
+  | { readonly type: 'finish' | 'score' };
 
 export type ToTorch =
   | { readonly type: 'use'; readonly device: string; readonly threads: number }

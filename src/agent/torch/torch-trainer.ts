@@ -1,16 +1,14 @@
 /**
  * A replica of one of our models that PyTorch computes, in a process beside the rank. Weights, the
  * optimiser and the data are here, as in every trainer: the process gets weights and samples in
- * shared memory and returns the gradient and the measures there. Where the engine's vectors
- * have pages of their own, the process works in them, and nothing is copied.
+ * shared memory and returns the gradient and the measures there.
  */
 import { BatchLoader } from '../training/batch-loader.ts';
 import { settledFields, type BatchFields } from '../training/batches/batch.ts';
 import type { ParameterArena } from '../training/arena-parameters.ts';
 import { Evaluator, evaluationBlock, type Scorer } from '../training/evaluator.ts';
 import { fullGradient } from '../training/full-gradient.ts';
-import { MeasureTotals, type Measure } from '../training/measure-totals.ts';
-import type { Model } from '../training/models/model.ts';
+import { MeasureTotals } from '../training/measure-totals.ts';
 import {
   ParameterTrainer,
   type ParameterTrainerOptions,
@@ -22,8 +20,8 @@ import type {
   ParameterTensor,
   Trainer,
 } from '../training/trainer.ts';
-import { Desk, type Slot } from './desk.ts';
-import { SharedVectors } from './shared-vectors.ts';
+import { Desk, measuresOf, tablesOf, tensorsOf, type Slot } from './desk.ts';
+import { ProcessWeights } from './process-weights.ts';
 import type { TorchProcess } from './torch-process.ts';
 
 export interface TorchTrainerParts extends Omit<ParameterTrainerOptions, 'elsewhere'> {
@@ -36,9 +34,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
   readonly #desk: Desk;
   readonly #train: BatchLoader;
   readonly #evaluator: Evaluator;
-  #vectors: Promise<SharedVectors> | undefined;
-  /** Whether the process has not seen the weights since they changed. */
-  #isFresh = true;
+  readonly #ofProcess: ProcessWeights;
 
   private constructor(parts: TorchTrainerParts, fields: BatchFields, desk: Desk) {
     const { model, options, process, shard } = parts;
@@ -49,6 +45,16 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
     const { statistics, test, train } = desk.slots;
     const batch = options.batchPerRank;
     this.#train = new BatchLoader(shard.train, fields, batch, train.values);
+    this.#ofProcess = new ProcessWeights({
+      process,
+      desk,
+      weights: this.weights,
+      request: {
+        model: model.id,
+        predictions: batch * model.predictions,
+        tensors: tensorsOf(model),
+      },
+    });
     this.#evaluator = new Evaluator({
       model,
       shard,
@@ -67,9 +73,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
     const batch = options.batchPerRank;
     const desk = await Desk.open({
       fields,
-      tables: model.tensors.flatMap(({ rowsOf, shape }) =>
-        rowsOf === undefined ? [] : [{ field: rowsOf, shape: shape.slice(1) }],
-      ),
+      tables: tablesOf(model),
       sums: model.metric.sums,
       statistics: (model.statistics ?? []).map(({ shape }) => shape),
       rows: { train: batch, test: evaluationBlock(model, batch), statistics: batch },
@@ -83,8 +87,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
 
   override async joinArena(memory: ParameterArena): Promise<void> {
     await super.joinArena(memory);
-    this.#vectors = this.#share(memory);
-    await this.#vectors;
+    await this.#ofProcess.joinArena(memory);
   }
 
   loadBatch(iteration: number): void {
@@ -103,7 +106,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
     const { batchPerRank } = this.#parts.options;
     await this.#compute(batchPerRank, gradient, ready);
     const totals = new MeasureTotals(this.#parts.model.metric);
-    await totals.add(measuresOf(this.#desk.slots.train), batchPerRank);
+    await totals.add(measuresOf(this.#desk.slots.train.measures), batchPerRank);
     return this.measuresOfBatch(totals);
   }
 
@@ -125,12 +128,12 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
     await this.weights.step(gradient as Float32Array, iteration);
-    this.#isFresh = true;
+    this.#ofProcess.moved();
   }
 
   override async writeWeights(weights: Float32Array): Promise<void> {
     await super.writeWeights(weights);
-    this.#isFresh = true;
+    this.#ofProcess.moved();
   }
 
   async evaluate(): Promise<EvaluationSums> {
@@ -151,7 +154,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
   ): Promise<void> {
     const { train } = this.#desk.slots;
     const isFresh = await this.#renew(train, this.#train);
-    const { gradient: shared } = await this.#shared();
+    const { gradient: shared } = await this.#ofProcess.shared;
     const isInPlace =
       shared.buffer === gradient.buffer && shared.byteOffset === gradient.byteOffset;
     const reported: ParameterTensor[] = [...this.weights.whole];
@@ -197,7 +200,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
         for (const [which, values] of given.entries()) statistics[which]!.set(values);
         const isGiven = given.length > 0;
         await this.#process.compute({ type: 'score', isGiven, isFresh });
-        return measuresOf(slots.test);
+        return measuresOf(slots.test.measures);
       },
       statistics: async (loader) => {
         const isFresh = await this.#renew(slots.statistics, loader);
@@ -207,61 +210,10 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
     };
   }
 
-  /**
-   * Gives the process the weights, if they have changed, and the rows of tables that samples use.
-   * Resolves to whether they have changed.
-   */
+  /** Gives the process what samples need of the weights. Resolves to whether these have changed. */
   async #renew({ rows }: Slot, loader: BatchLoader): Promise<boolean> {
-    const vectors = await this.#shared();
-    const isFresh = this.#isFresh;
-    if (isFresh && !vectors.hasWeightsInPlace) {
-      await this.weights.readWholes(vectors.weights);
-    }
-    this.#isFresh = false;
-    const used = this.weights.tables.gather(loader.values);
-    for (const [which, values] of used.entries()) rows[which]!.set(values);
+    const isFresh = await this.#ofProcess.renew();
+    this.#ofProcess.renewRows(rows, loader.values);
     return isFresh;
   }
-
-  #shared(): Promise<SharedVectors> {
-    this.#vectors ??= this.#share();
-    return this.#vectors;
-  }
-
-  /** Opens the process's memory. @param arena where the gradient is applied, if there is one */
-  async #share(arena?: ParameterArena): Promise<SharedVectors> {
-    const { model, options } = this.#parts;
-    const { whole } = this.weights;
-    const desk = this.#desk;
-    const vectors = await SharedVectors.open({
-      arena: arena?.ownPages === true ? arena : undefined,
-      inArena: this.weights.inArena,
-      weights: whole.reduce((sum, { length }) => sum + length, 0),
-      gradient: this.length,
-    });
-    await this.#process.open({
-      type: 'open',
-      model: model.id,
-      predictions: options.batchPerRank * model.predictions,
-      tensors: tensorsOf(model),
-      memory: {
-        desk: { path: desk.memory.path, bytes: desk.bytes },
-        ...vectors.mapped,
-      },
-      ...desk.places,
-    });
-    for (const memory of [desk.memory, ...vectors.memories]) memory.closePath();
-    return vectors;
-  }
 }
-
-const tensorsOf = ({ tensors }: Pick<Model, 'tensors'>) =>
-  tensors.map(({ name, rowsOf, shape }) => {
-    return { name, shape, isTable: rowsOf !== undefined };
-  });
-
-/** Measures in a slot, valid until it is computed of again. */
-const measuresOf = ({ measures }: Slot): readonly Measure[] =>
-  measures.map((values) => {
-    return { data: () => Promise.resolve(values) };
-  });

@@ -3,6 +3,7 @@
  */
 import { parameterCount } from './models/model.ts';
 import { openJaxRuntime } from './runtime/jax-runtime.ts';
+import { JaxStage } from './jax-stage.ts';
 import { JaxTrainer } from './jax-trainer.ts';
 import { isLayered } from './models/layered.ts';
 import { splitModel } from './models/split-model.ts';
@@ -46,7 +47,10 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     return new JaxTrainer({ runtime, model, optimizer, shard, options });
   }
   if (!isLayered(model)) throw new Error(`internal: ${model.id} has no layers`);
-  const { microBatches, splitAfter, stage } = pipeline;
+  const { microBatches, splitAfter } = pipeline;
+  const stage = splitModel(model, splitAfter)[pipeline.stage]!;
+  const samples = options.batchPerRank / microBatches;
+  const { jax } = runtime;
   return new StageTrainer({
     runtime,
     model,
@@ -54,6 +58,8 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     shard,
     options,
     microBatches,
-    stage: splitModel(model, splitAfter)[stage]!,
+    stage,
+    computer: (weights) =>
+      new JaxStage({ jax, model, stage, shard, weights, samples, microBatches }),
   });
 }

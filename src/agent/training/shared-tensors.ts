@@ -7,12 +7,10 @@ import type { SharedPassage } from '../pipeline/stage-setting.ts';
 import type { ModelParameters } from './model-parameters.ts';
 import type { ModelStage } from './models/split-model.ts';
 import type { PassClock } from './pass-clock.ts';
-import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import { borrowedBy } from './stage-functions.ts';
 import type { StageLinks } from './stage-links.ts';
 
 export interface SharedTensorsOptions {
-  readonly jax: Jax;
   readonly stage: ModelStage;
   /** Weights that the stage owns. */
   readonly weights: ModelParameters;
@@ -22,30 +20,28 @@ export interface SharedTensorsOptions {
 
 export class SharedTensors {
   readonly #parts: SharedTensorsOptions;
-  /** Tensors of other stages, in the order of `borrowedBy`. */
-  borrowed: JaxArray[] = [];
 
   constructor(parts: SharedTensorsOptions) {
     this.#parts = parts;
   }
 
-  /** Weights, from the stages that own them to the others. */
-  async borrow(): Promise<void> {
-    const { jax, stage, weights } = this.#parts;
+  /**
+   * Weights, from the stages that own them to the others.
+   * @returns those of other stages, in the order of `borrowedBy`
+   */
+  async borrow(): Promise<readonly Float32Array[]> {
+    const { stage, weights } = this.#parts;
     const { index, shared } = stage;
-    if (shared.length === 0) return;
-    const borrowed: JaxArray[] = [];
+    const borrowed: Float32Array[] = [];
     for (const [place, { borrowers, owner, tensor }] of shared.entries()) {
       if (owner === index) {
         const values = await weights.readWhole(tensor.name);
         for (const peer of borrowers) await this.#send('weights', place, peer, values);
       } else if (borrowers.includes(index)) {
-        const values = await this.#receive('weights', place, owner);
-        borrowed.push(arrayOf(jax, values, tensor.shape));
+        borrowed.push((await this.#receive('weights', place, owner)).slice());
       }
     }
-    jax.tree.dispose(this.borrowed);
-    this.borrowed = borrowed;
+    return borrowed;
   }
 
   /**
@@ -53,7 +49,10 @@ export class SharedTensors {
    * @param borrowed gradients of other stages' tensors
    * @param gradient its own gradient, to which those of the others are added
    */
-  async giveBack(borrowed: readonly JaxArray[], gradient: Float32Array): Promise<void> {
+  async giveBack(
+    borrowed: readonly Float32Array[],
+    gradient: Float32Array,
+  ): Promise<void> {
     const { stage } = this.#parts;
     const { index, shared } = stage;
     const names = borrowedBy(stage);
@@ -65,15 +64,10 @@ export class SharedTensors {
           for (let i = 0; i < slice.length; i++) slice[i] = slice[i]! + values[i]!;
         }
       } else if (borrowers.includes(index)) {
-        const data = await borrowed[names.indexOf(tensor.name)]!.data();
-        await this.#send('gradient', place, owner, data as Float32Array);
+        const values = borrowed[names.indexOf(tensor.name)]!;
+        await this.#send('gradient', place, owner, values);
       }
     }
-  }
-
-  close(): void {
-    this.#parts.jax.tree.dispose(this.borrowed);
-    this.borrowed = [];
   }
 
   #send(
@@ -107,13 +101,3 @@ export class SharedTensors {
     return flat.subarray(start, start + length);
   }
 }
-
-/** jax-js copies the bytes out, which shared memory allows as well. */
-export const arrayOf = (
-  jax: Jax,
-  values: Float32Array,
-  shape: readonly number[],
-): JaxArray =>
-  jax.numpy
-    .array(values as Float32Array<ArrayBuffer>, { shape: [values.length] })
-    .reshape([...shape]);

@@ -39,11 +39,18 @@ export interface StageFunctions {
   score(inputs: StageInputs, batch: JaxBatch, counted: JaxArray): JaxArray[];
 }
 
-/** Names of the tensors of other stages that a stage uses. */
-export const borrowedBy = ({ index, shared }: ModelStage): readonly string[] =>
+const borrowedTensors = ({ index, shared }: ModelStage) =>
   shared.flatMap(({ borrowers, tensor }) =>
-    borrowers.includes(index) ? [tensor.name] : [],
+    borrowers.includes(index) ? [tensor] : [],
   );
+
+/** Names of the tensors of other stages that a stage uses. */
+export const borrowedBy = (stage: ModelStage): readonly string[] =>
+  borrowedTensors(stage).map(({ name }) => name);
+
+/** Shapes of these tensors. */
+export const borrowedShapes = (stage: ModelStage): readonly (readonly number[])[] =>
+  borrowedTensors(stage).map(({ shape }) => shape);
 
 export interface StageSizes {
   /** Samples in a micro-batch. */

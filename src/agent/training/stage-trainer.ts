@@ -6,23 +6,17 @@
  * first gradients go back while others are still coming in: all of it counts as backward.
  */
 import type { Passage, StageSetting } from '../pipeline/stage-setting.ts';
-import { BatchLoader } from './batch-loader.ts';
-import { settledFields } from './batches/batch.ts';
-import { GradientSum } from './gradient-sum.ts';
+import type { ParameterArena } from './arena-parameters.ts';
+import type { BatchLoader } from './batch-loader.ts';
 import { MeasureTotals } from './measure-totals.ts';
+import type { ModelParameters } from './model-parameters.ts';
 import type { LayerOutput } from './models/layered.ts';
-import type { JaxBatch } from './models/mean-loss.ts';
 import { tensorLength } from './models/model.ts';
 import type { ModelStage } from './models/split-model.ts';
 import { ParameterTrainer, type ParameterTrainerOptions } from './parameter-trainer.ts';
 import { PassClock } from './pass-clock.ts';
-import type { JaxArray } from './runtime/jax-runtime.ts';
-import { arrayOf, SharedTensors } from './shared-tensors.ts';
-import {
-  compileStage,
-  type StageFunctions,
-  type StageInputs,
-} from './stage-functions.ts';
+import { SharedTensors } from './shared-tensors.ts';
+import type { StageComputer } from './stage-computer.ts';
 import type { StageLinks } from './stage-links.ts';
 import type {
   ComputedStep,
@@ -36,29 +30,13 @@ import type {
 export interface StageTrainerOptions extends ParameterTrainerOptions {
   readonly stage: ModelStage;
   readonly microBatches: number;
-}
-
-/**
- * Places where gradients of micro-batches are added up: tables on the host, all else on the device.
- */
-interface GradientPlaces {
-  readonly gradient: Float32Array;
-  readonly sum: GradientSum;
-}
-
-/** A stage's data of a micro-batch. */
-interface MicroBatch {
-  readonly loader: BatchLoader;
-  /** The previous stage's output, kept for the backward pass. */
-  values: JaxArray[];
+  readonly computer: (weights: ModelParameters) => StageComputer;
 }
 
 export class StageTrainer extends ParameterTrainer implements Trainer {
   readonly #parts: StageTrainerOptions;
-  readonly #functions: StageFunctions;
+  readonly #computer: StageComputer;
   readonly #order: Uint32Array;
-  readonly #microBatches: readonly MicroBatch[];
-  readonly #test: BatchLoader;
   readonly #clock = new PassClock();
   readonly #shared: SharedTensors;
   #links: StageLinks | undefined;
@@ -66,26 +44,15 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   #iteration = 0;
 
   constructor(parts: StageTrainerOptions) {
-    const { microBatches, model, options, runtime, shard, stage } = parts;
+    const { computer, options, stage } = parts;
     super(parts, {
       tensors: stage.tensors.map(({ tensor }) => tensor),
       places: stage.tensors.map(({ place }) => place),
     });
     this.#parts = parts;
-    const samples = options.batchPerRank / microBatches;
-    this.#functions = compileStage(runtime.jax, model, stage, {
-      samples,
-      microBatches,
-    });
-    const fields = settledFields(stage.fields, shard.lengths);
-    this.#microBatches = Array.from({ length: microBatches }, () => ({
-      loader: new BatchLoader(shard.train, fields, samples),
-      values: [],
-    }));
-    this.#test = new BatchLoader(shard.test, fields, samples);
+    this.#computer = computer(this.weights);
     this.#order = new Uint32Array(options.batchPerRank);
     this.#shared = new SharedTensors({
-      jax: runtime.jax,
       stage,
       weights: this.weights,
       clock: this.#clock,
@@ -113,6 +80,11 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     this.#links = links;
   }
 
+  override async joinArena(memory: ParameterArena): Promise<void> {
+    await super.joinArena(memory);
+    await this.#computer.joinArena?.(memory);
+  }
+
   openGpuGradient(): undefined {
     // Micro-batches are added up on their way to the host.
     return undefined;
@@ -121,7 +93,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   loadBatch(iteration: number): void {
     this.#iteration = iteration;
     this.sampler.fill(iteration, this.#order);
-    for (const [i, { loader }] of this.#microBatches.entries()) {
+    for (const [i, loader] of this.#computer.microBatches.entries()) {
       const samples = loader.rows.length;
       loader.rows.set(this.#order.subarray(i * samples, (i + 1) * samples));
       read(loader, samples);
@@ -132,27 +104,21 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     if (!(gradient instanceof Float32Array)) {
       throw new Error('internal: the gradient of a stage is on the host');
     }
-    const { stage } = this.#parts;
+    const computer = this.#computer;
     this.#clock.begin();
     // Not when the batch is loaded, which may be before an evaluation.
     this.#linked.begin(this.#iteration);
-    await this.#shared.borrow();
-    const sum = new GradientSum(this.jax);
-    this.weights.tables.clear(gradient);
+    await this.#borrow();
+    computer.begin(gradient);
     let measured: StepResult = NOTHING_MEASURED;
-    if (stage.head === undefined) {
-      for (const i of this.#microBatches.keys()) await this.#passForward(i);
-      for (const i of this.#microBatches.keys()) {
-        const given = await this.#receive('backward', i, stage.after!.width);
-        await this.#passBackward(i, given, { gradient, sum });
-      }
+    if (this.#parts.stage.head === undefined) {
+      for (const i of computer.microBatches.keys()) await this.#passForward(i);
+      for (const i of computer.microBatches.keys()) await this.#passBackward(i);
     } else {
-      measured = await this.#passLosses({ gradient, sum });
+      measured = await this.#passLosses();
     }
-    await this.#clock.measure('backward', () =>
-      this.weights.download(sum.whole, gradient),
-    );
-    await this.#shared.giveBack(sum.borrowed, gradient);
+    const borrowed = await this.#clock.measure('backward', () => computer.finish());
+    await this.#shared.giveBack(borrowed, gradient);
     const activations = await this.#clock.measure('activations', () =>
       this.#linked.settle(),
     );
@@ -165,15 +131,21 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
     await this.weights.step(gradient as Float32Array, iteration);
+    this.#computer.moved?.();
+  }
+
+  override async writeWeights(weights: Float32Array): Promise<void> {
+    await super.writeWeights(weights);
+    this.#computer.moved?.();
   }
 
   /** Evaluates the share of the test set; the last stage has the sums, all others 0. */
   async evaluate(): Promise<EvaluationSums> {
     const { model, stage } = this.#parts;
-    const test = this.#test;
+    const { test } = this.#computer;
     const block = test.rows.length;
     const end = await this.#linked.measuring();
-    await this.#shared.borrow();
+    await this.#borrow();
     const totals = new MeasureTotals(model.metric);
     for (let first = 0; first < test.samples.count; first += block) {
       const filled = Math.min(block, test.samples.count - first);
@@ -181,15 +153,13 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
         test.rows[row] = row < filled ? first + row : 0;
       }
       read(test, filled);
-      const inputs = this.#inputs(test, await this.#given('evaluation', 0));
-      const batch = test.upload(this.jax);
+      const before = await this.#before('evaluation', 0);
       if (stage.head === undefined) {
-        const given = await this.#functions.forward(inputs, batch).data();
-        await this.#linked.send('evaluation', 0, given as Float32Array);
+        const given = await this.#computer.pass(before);
+        await this.#linked.send('evaluation', 0, given);
         continue;
       }
-      const counted = this.jax.numpy.array(test.counted);
-      await totals.add(this.#functions.score(inputs, batch, counted), filled);
+      await totals.add(await this.#computer.score(before), filled);
     }
     await this.#linked.settle();
     await end();
@@ -197,7 +167,7 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   }
 
   override close(): void {
-    this.#shared.close();
+    this.#computer.close?.();
     super.close();
   }
 
@@ -206,80 +176,41 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     return this.#links;
   }
 
+  async #borrow(): Promise<void> {
+    if (this.#parts.stage.shared.length === 0) return;
+    this.#computer.borrow(await this.#shared.borrow());
+  }
+
   /** Passes the previous stage's output through this stage's layers to the next. */
   async #passForward(i: number): Promise<void> {
-    this.#microBatches[i]!.values = await this.#given('forward', i);
-    const values = await this.#clock.measure('forward', () => {
-      const { batch, inputs } = this.#inputsOf(i, true);
-      return this.#functions.forward(inputs, batch).data();
-    });
-    await this.#send('forward', i, values as Float32Array);
+    const before = await this.#before('forward', i);
+    const values = await this.#clock.measure('forward', () =>
+      this.#computer.forward(i, before),
+    );
+    await this.#send('forward', i, values);
+  }
+
+  async #passBackward(i: number): Promise<void> {
+    const after = await this.#receive('backward', i);
+    const back = await this.#clock.measure('backward', () =>
+      this.#computer.backward(i, after),
+    );
+    if (back !== undefined) await this.#send('backward', i, back);
   }
 
   /** Runs the last stage: forward and backward of one micro-batch after the other. */
-  async #passLosses(to: GradientPlaces): Promise<StepResult> {
+  async #passLosses(): Promise<StepResult> {
     const totals = new MeasureTotals(this.#parts.model.metric);
-    for (const [i, microBatch] of this.#microBatches.entries()) {
-      microBatch.values = await this.#given('forward', i);
-      const gradients = await this.#clock.measure('backward', async () => {
-        const { batch, inputs, loader } = this.#inputsOf(i);
-        const [[loss, measures], of] = this.#functions.lossAndGradient(inputs, batch);
-        await this.#add(of, loader, to);
-        loss.dispose();
-        await totals.add(measures, loader.rows.length);
-        return of.values;
+    for (const [i, loader] of this.#computer.microBatches.entries()) {
+      const before = await this.#before('forward', i);
+      const back = await this.#clock.measure('backward', async () => {
+        const losses = await this.#computer.losses(i, before);
+        await totals.add(losses.measures, loader.rows.length);
+        return losses.back;
       });
-      await this.#passBack(gradients, i);
+      if (back !== undefined) await this.#send('backward', i, back);
     }
     return this.measuresOfBatch(totals);
-  }
-
-  /** @param given the gradient of what this stage has passed on; consumed */
-  async #passBackward(i: number, given: JaxArray, to: GradientPlaces): Promise<void> {
-    const values = await this.#clock.measure('backward', async () => {
-      const { batch, inputs, loader } = this.#inputsOf(i);
-      const gradients = this.#functions.backward(inputs, batch, given);
-      await this.#add(gradients, loader, to);
-      return gradients.values;
-    });
-    await this.#passBack(values, i);
-  }
-
-  /** @param values gradients of what the stage before gave; none in the first stage */
-  async #passBack(values: readonly JaxArray[], microBatch: number): Promise<void> {
-    for (const array of values) {
-      const data = await this.#clock.measure('backward', () => array.data());
-      await this.#send('backward', microBatch, data as Float32Array);
-    }
-  }
-
-  /** A micro-batch's gradients to those before it. */
-  async #add(
-    { borrowed, used, values }: StageInputs,
-    loader: BatchLoader,
-    { gradient, sum }: GradientPlaces,
-  ): Promise<void> {
-    await this.weights.oneForAll(used.rows[0] ?? used.whole[0] ?? borrowed[0]);
-    const rows = await Promise.all(used.rows.map((array) => array.data()));
-    this.weights.tables.scatterAdd(rows as Float32Array[], loader.values, gradient);
-    sum.add(used.whole, borrowed);
-    // jax-js is lazy: it would compute all of this at the first request.
-    await this.jax.blockUntilReady([sum.whole, sum.borrowed, values]);
-  }
-
-  #inputsOf(i: number, keeps = false) {
-    const { loader, values } = this.#microBatches[i]!;
-    const given = keeps ? this.jax.tree.ref(values) : values;
-    return {
-      loader,
-      inputs: this.#inputs(loader, given),
-      batch: loader.upload(this.jax) as JaxBatch,
-    };
-  }
-
-  #inputs(loader: BatchLoader, values: JaxArray[]): StageInputs {
-    const borrowed = this.jax.tree.ref(this.#shared.borrowed);
-    return { used: this.weights.used(loader), borrowed, values };
   }
 
   async #send(passage: Passage, i: number, values: Float32Array): Promise<void> {
@@ -289,18 +220,17 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   }
 
   /** Receives from the previous stage, if any. */
-  async #given(passage: Passage, i: number): Promise<JaxArray[]> {
+  async #before(passage: Passage, i: number): Promise<Float32Array | undefined> {
     const { before } = this.#parts.stage;
-    return before === undefined ? [] : [await this.#receive(passage, i, before.width)];
+    return before === undefined ? undefined : await this.#receive(passage, i);
   }
 
-  /** @returns [samples · rows, width] */
-  async #receive(passage: Passage, i: number, width: number): Promise<JaxArray> {
+  async #receive(passage: Passage, i: number): Promise<Float32Array> {
     const received = await this.#clock.measure('activations', () =>
       this.#linked.receive(passage, i),
     );
     this.#clock.move('activations', 'bubble', received.idle);
-    return arrayOf(this.jax, received.values, [-1, width]);
+    return received.values;
   }
 }
 

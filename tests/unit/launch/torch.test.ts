@@ -32,15 +32,6 @@ test.each<[place: string, spec: object]>([
     },
   ],
   [
-    'parallelism.pipeline',
-    {
-      workload: FNN,
-      backend: 'torch',
-      world: { ranks: 2 },
-      parallelism: { pipeline: { splitAfter: ['layer1'] } },
-    },
-  ],
-  [
     'parallelism.trainerThreads',
     {
       workload: FNN,

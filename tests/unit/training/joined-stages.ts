@@ -26,6 +26,7 @@ export async function joinedStages(
   options: TrainerOptions,
   splitAfter: readonly string[],
   microBatches: number,
+  open = createTrainer,
 ): Promise<readonly Trainer[]> {
   const queues = new Map<string, Queue>();
   const queue = (name: string): Queue => {
@@ -58,7 +59,7 @@ export async function joinedStages(
   return await Promise.all(
     Array.from({ length: splitAfter.length + 1 }, async (_, stage) => {
       const pipeline = { splitAfter, microBatches, stage };
-      const trainer = await createTrainer({ ...options, pipeline });
+      const trainer = await open({ ...options, pipeline });
       trainer.joinPipeline!(linksOf(stage));
       return trainer;
     }),

@@ -36,6 +36,30 @@ class Slot:
 
 
 @dataclass(frozen=True)
+class Borrowed:
+    """A tensor of another stage, and the gradient that this one adds to it."""
+
+    values: torch.Tensor
+    gradient: torch.Tensor
+
+
+@dataclass(frozen=True)
+class StageEntry:
+    """One stage of a pipeline, of the layers between two splits."""
+
+    layers: Sequence[str]
+    has_head: bool
+    """Whether it is the last, which has losses."""
+    samples: int
+    """Samples of a micro-batch."""
+    before: torch.Tensor | None
+    """What the stage before gives, and where its gradient goes; None in the first stage."""
+    after: torch.Tensor | None
+    """What this stage gives, and where its gradient comes from; None in the last one."""
+    borrowed: Mapping[str, Borrowed]
+
+
+@dataclass(frozen=True)
 class Opened:
     """What the agent wants computed, and where."""
 
@@ -49,6 +73,8 @@ class Opened:
     """Flat, of all tensors. The agent writes those of tables."""
     slots: Mapping[str, Slot]
     statistics: Sequence[torch.Tensor]
+    stage: StageEntry | None
+    """None: the whole model."""
 
 
 def opened(message: Mapping[str, Any]) -> Opened:
@@ -68,6 +94,24 @@ def opened(message: Mapping[str, Any]) -> Opened:
         gradient=torch.frombuffer(memory["gradient"], dtype=torch.float32),
         slots={name: _slot(desk, slot) for name, slot in message["slots"].items()},
         statistics=_views(desk, message["statistics"]),
+        stage=_stage(desk, message.get("stage")),
+    )
+
+
+def _stage(desk: mmap.mmap, stage: Mapping[str, Any] | None) -> StageEntry | None:
+    if stage is None:
+        return None
+    before, after = stage.get("before"), stage.get("after")
+    return StageEntry(
+        layers=stage["layers"],
+        has_head=stage["hasHead"],
+        samples=stage["samples"],
+        before=None if before is None else _view(desk, before),
+        after=None if after is None else _view(desk, after),
+        borrowed={
+            one["name"]: Borrowed(_view(desk, one["values"]), _view(desk, one["gradient"]))
+            for one in stage["borrowed"]
+        },
     )
 
 

@@ -13,8 +13,9 @@ from .channel import Channel
 
 if TYPE_CHECKING:
     from .replica import Replica
+    from .stage import Stage
 
-VERSION = 1
+VERSION = 2
 """Version of the messages."""
 
 _LEAST = (2, 1)
@@ -48,6 +49,7 @@ def _serve(channel: Channel, use: Mapping[str, Any]) -> None:
 
     from .opened import opened
     from .replica import Replica
+    from .stage import Stage
 
     device = torch.device(use["device"])
     torch.set_num_threads(use["threads"])
@@ -57,12 +59,19 @@ def _serve(channel: Channel, use: Mapping[str, Any]) -> None:
         torch.cuda.set_device(device)
         _compute_exactly()
     channel.send({"type": "using", "name": name})
-    replica: Replica | None = None
+    model: Replica | Stage | None = None
     while (message := channel.receive()) is not None:
         if message["type"] == "open":
-            replica = Replica(opened(message), device, lambda start: _tell(channel, start))
-        elif replica is not None:
-            _compute(replica, message)
+            what = opened(message)
+            model = (
+                Replica(what, device, lambda start: _tell(channel, start))
+                if what.stage is None
+                else Stage(what, what.stage, device)
+            )
+        elif isinstance(model, Stage):
+            _pass(model, message)
+        elif model is not None:
+            _compute(model, message)
         channel.send({"type": "done"})
 
 
@@ -79,6 +88,21 @@ def _compute(replica: Replica, message: Mapping[str, Any]) -> None:
         replica.score(message["isGiven"])
     else:
         replica.statistics()
+
+
+def _pass(stage: Stage, message: Mapping[str, Any]) -> None:
+    if message["isFresh"]:
+        stage.renew()
+    if message["type"] == "forward":
+        stage.forward(message["microBatch"])
+    elif message["type"] == "backward":
+        stage.backward(message["microBatch"])
+    elif message["type"] == "losses":
+        stage.losses(message["microBatch"])
+    elif message["type"] == "finish":
+        stage.finish()
+    else:
+        stage.score()
 
 
 def _compute_exactly() -> None:

@@ -12,6 +12,7 @@ from functools import partial
 from ..opened import Tensors
 from .dlrm import dlrm
 from .fnn import fnn
+from .layered import Layered, whole
 from .linear import hinge, logistic
 from .lstm import lstm
 from .norms import Norms
@@ -22,19 +23,24 @@ from .vgg import vgg
 
 Model = Callable[[Tensors, Tensors, Norms], Objective]
 
-MODELS: Mapping[str, Model] = {
+LAYERED: Mapping[str, Layered] = {
     "fnn3": fnn,
+    "transformer-small": language_model(heads=4, norm_first=True),
+    "dlrm": dlrm,
+    "dlrm-small": dlrm,
+}
+"""Models that a pipeline may split."""
+
+MODELS: Mapping[str, Model] = {
+    **{name: whole(model) for name, model in LAYERED.items()},
     "lstm-small": lstm,
     "lstm-ptb": lstm,
     "logistic-regression": logistic,
     "linear-svm": hinge,
-    "transformer-small": partial(language_model, heads=4, norm_first=True),
     "transformer-seq2seq": partial(translator, heads=4, norm_first=True),
     "transformer-iwslt": partial(translator, heads=4, norm_first=False),
     "resnet-18": resnet,
     "resnet-20": resnet,
     "resnet-110": resnet,
     "vgg-16": vgg,
-    "dlrm": dlrm,
-    "dlrm-small": dlrm,
 }

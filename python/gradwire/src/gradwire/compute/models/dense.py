@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from ..opened import Tensors
@@ -12,11 +14,9 @@ def dense(parameters: Tensors, name: str, values: torch.Tensor) -> torch.Tensor:
     return torch.addmm(parameters[f"{name}.bias"], values, parameters[f"{name}.weight"])
 
 
-def network(parameters: Tensors, name: str, values: torch.Tensor) -> torch.Tensor:
-    """Layers `name`1, `name`2, … with ReLU between them, but not after the last."""
+def numbered(parameters: Tensors, name: str) -> Iterator[str]:
+    """The layers `name`1, `name`2, … that there are."""
     number = 1
-    values = dense(parameters, f"{name}1", values)
-    while f"{name}{number + 1}.weight" in parameters:
+    while f"{name}{number}.weight" in parameters:
+        yield f"{name}{number}"
         number += 1
-        values = dense(parameters, f"{name}{number}", values.relu())
-    return values

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from ..opened import Tensors
-from .dense import network
-from .norms import Norms
+from .dense import dense, numbered
+from .layered import Given, Layered
 from .objective import Objective, logistic_loss
 
+_TABLE = "embedding"
 
-def dlrm(parameters: Tensors, batch: Tensors, _norms: Norms) -> Objective:
-    """The objective of samples with numbers and categories."""
-    vector = network(parameters, "bottom", batch["dense"]).relu()
-    vectors = torch.cat([vector.unsqueeze(1), parameters["embedding"]], 1)
-    joined = torch.cat([vector, _pair_products(vectors)], 1)
-    scores = network(parameters, "top", joined).view(-1)
-    clicks = batch["labels"].float()
+
+def _names(parameters: Tensors) -> Iterator[str]:
+    yield from numbered(parameters, "bottom")
+    yield _TABLE
+    yield from numbered(parameters, "top")
+
+
+def _layer(given: Given, name: str, values: torch.Tensor | None) -> torch.Tensor:
+    if name == _TABLE:
+        assert values is not None
+        vectors = torch.cat([values.unsqueeze(1), given.parameters[_TABLE]], 1)
+        return torch.cat([values, _pair_products(vectors)], 1)
+    sums = dense(given.parameters, name, given.batch["dense"] if values is None else values)
+    # The last layer has one score for each sample.
+    return sums if sums.shape[1] == 1 else sums.relu()
+
+
+def _head(given: Given, values: torch.Tensor) -> Objective:
+    scores = values.view(-1)
+    clicks = given.batch["labels"].float()
     return Objective(logistic_loss(scores * (2 * clicks - 1)), (scores, clicks))
 
 
@@ -28,3 +44,7 @@ def _pair_products(vectors: torch.Tensor) -> torch.Tensor:
     second = (first + torch.arange(1, half + 1, device=vectors.device).repeat(count)) % count
     products = torch.bmm(vectors, vectors.transpose(1, 2))
     return products.flatten(1).index_select(1, first * count + second)
+
+
+dlrm = Layered(_names, _layer, _head)
+"""The objective of samples with numbers and categories."""

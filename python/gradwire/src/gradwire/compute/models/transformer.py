@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812
 
 from ..opened import Tensors
+from .layered import Given, Layered
 from .norms import Norms
 from .objective import Objective, classify
 
@@ -43,16 +45,19 @@ class _Transformer:
     ) -> torch.Tensor:
         number = 1
         while f"{(layer := f'{name}{number}')}.network.first.weight" in self._parameters:
-            values = self._layer(layer, values, mask, memory)
+            values = self.layer(layer, values, mask, memory)
             number += 1
         return values
 
-    def finish(self, name: str, values: torch.Tensor) -> torch.Tensor:
-        return self._norm(name, values) if self._norm_first else values
-
-    def _layer(
-        self, name: str, values: torch.Tensor, mask: torch.Tensor, memory: _Memory | None
+    def layer(
+        self, name: str, values: torch.Tensor, mask: torch.Tensor, memory: _Memory | None = None
     ) -> torch.Tensor:
+        return self.from_units(name, *self.to_units(name, values, mask, memory))
+
+    def to_units(
+        self, name: str, values: torch.Tensor, mask: torch.Tensor, memory: _Memory | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The units of a layer's feed-forward network, and what passes it."""
         part = f"{name}.attention"
         own = self._before(part, values)
         values = self._after(part, values, self._attention(part, own, own, mask))
@@ -63,8 +68,15 @@ class _Transformer:
                 part, values, self._attention(part, own, memory.values, memory.mask)
             )
         part = f"{name}.network"
-        own = self._linear(f"{part}.first", self._before(part, values)).relu()
-        return self._after(part, values, self._linear(f"{part}.second", own))
+        return self._linear(f"{part}.first", self._before(part, values)).relu(), values
+
+    def from_units(self, name: str, units: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        """The rest of that layer."""
+        part = f"{name}.network"
+        return self._after(part, values, self._linear(f"{part}.second", units))
+
+    def finish(self, name: str, values: torch.Tensor) -> torch.Tensor:
+        return self._norm(name, values) if self._norm_first else values
 
     def _before(self, part: str, values: torch.Tensor) -> torch.Tensor:
         return self._norm(f"{part}.norm", values) if self._norm_first else values
@@ -96,17 +108,46 @@ class _Transformer:
         return F.layer_norm(values, scale.shape, scale, shift, 1e-5)
 
 
-def language_model(
-    parameters: Tensors, batch: Tensors, _norms: Norms, *, heads: int, norm_first: bool
-) -> Objective:
+_UNITS = ".units"
+"""End of the name of a layer's first part, up to the units of its feed-forward network."""
+
+
+def language_model(heads: int, norm_first: bool) -> Layered:
     """The objective of windows of tokens, each of which but the last predicts its successor."""
-    tokens = batch["tokens"]
-    own = _Transformer(parameters, heads, norm_first)
-    values = own.embed(tokens[:, :-1], "embedding")
-    values = own.layers("layer", values, _causal(values))
-    scores = own.finish("norm", values) @ parameters["embedding"].t()
-    targets = tokens[:, 1:].long()
-    losses = F.cross_entropy(scores.flatten(0, 1), targets.flatten(), reduction="none")
+
+    def apply(given: Given, name: str, values: torch.Tensor | None) -> torch.Tensor:
+        own = _Transformer(given.parameters, heads, norm_first)
+        if values is None:
+            return own.embed(given.batch["tokens"][:, :-1], "embedding").flatten(0, 1)
+        vectors = values.unflatten(0, (given.samples, -1))
+        if name == "scores":
+            finished = own.finish("norm", vectors) @ given.parameters["embedding"].t()
+        elif name.endswith(_UNITS):
+            layer = name.removesuffix(_UNITS)
+            finished = torch.cat(own.to_units(layer, vectors, _causal(vectors)), 2)
+        elif f"{name}.network.first.weight" in given.parameters:
+            finished = own.layer(name, vectors, _causal(vectors))
+        else:
+            # The stage before has its first part.
+            inner = given.parameters[f"{name}.network.second.weight"].shape[0]
+            finished = own.from_units(name, vectors[..., :inner], vectors[..., inner:])
+        return finished.flatten(0, 1)
+
+    return Layered(_language_names, apply, _next_tokens)
+
+
+def _language_names(parameters: Tensors) -> Iterator[str]:
+    yield "embedding"
+    number = 1
+    while f"layer{number}.network.first.weight" in parameters:
+        yield f"layer{number}"
+        number += 1
+    yield "scores"
+
+
+def _next_tokens(given: Given, scores: torch.Tensor) -> Objective:
+    targets = given.batch["tokens"][:, 1:].long()
+    losses = F.cross_entropy(scores, targets.flatten(), reduction="none")
     return Objective(losses.view_as(targets).sum(1))
 
 
