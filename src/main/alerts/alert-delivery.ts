@@ -36,7 +36,8 @@ const TARGETS: readonly Target[] = [
 export class AlertDelivery {
   readonly #options: AlertDeliveryOptions;
   readonly #stop: () => void;
-  readonly #failing = new Set<string>();
+  /** Targets that fail, by their settings. */
+  readonly #failing = new Map<string, string>();
   readonly #closing = new AbortController();
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
@@ -87,8 +88,9 @@ export class AlertDelivery {
       );
       this.#failing.delete(setting);
     } catch (error) {
-      if (!this.#failing.has(setting)) this.#options.failed(toErrorData(error));
-      this.#failing.add(setting);
+      if (this.#failing.get(setting) !== target)
+        this.#options.failed(toErrorData(error));
+      this.#failing.set(setting, target);
     }
   }
 }

@@ -52,10 +52,15 @@ const alert = (phase: AlertRecord['phase'], message = 'rank 1 waits'): AlertReco
 });
 const summary = { id: 'r1', name: '"; touch harm; $(id)' } as RunSummary;
 
+type Given = Readonly<Record<string, string>>;
+
+/** @param later settings from the second alert on; default: the same */
 async function deliver(
-  settings: Readonly<Record<string, string>>,
+  settings: Given,
   alerts: readonly AlertRecord[],
+  later: Given = settings,
 ): Promise<void> {
+  let told = 0;
   let listener: AlertListener = () => undefined;
   const delivery = new AlertDelivery({
     alerts: {
@@ -64,7 +69,7 @@ async function deliver(
         return () => undefined;
       },
     },
-    settings: () => ({ ...DEFAULT_SETTINGS, ...settings }),
+    settings: () => ({ ...DEFAULT_SETTINGS, ...(told++ === 0 ? settings : later) }),
     failed: (error) => errors.push(error),
   });
   for (const one of alerts) listener(summary, [{ alert: one, isRecorded: false }]);
@@ -102,6 +107,16 @@ describe.skipIf(process.platform === 'win32')('a command', () => {
         message: 'the command for alerts ended with 4: it is broken',
         place: 'notify.command',
       },
+    ]);
+  });
+
+  test('in place of one that failed is told of as well', async () => {
+    const alerts = [alert('raised'), alert('raised'), alert('raised')];
+    const later = { 'notify.command': 'exit 5' };
+    await deliver({ 'notify.command': 'exit 4' }, alerts, later);
+    expect(errors.map(({ message }) => message)).toEqual([
+      'the command for alerts ended with 4',
+      'the command for alerts ended with 5',
     ]);
   });
 
