@@ -203,14 +203,24 @@ describe('a run', () => {
     expect(home.supervisors()).toEqual([]);
   });
 
-  test('is taken off the list and put back', async () => {
+  test('is taken off the list and put back, with others or not at all', async () => {
     const { id } = await newest();
     await commands.run(['runs', 'delete', id]);
-    expect((await newest()).id).not.toBe(id);
+    const other = await newest();
+    expect(other.id).not.toBe(id);
     expect((await commands.run(['runs', 'show', id])).stdout).toContain(
       `\ndeleted; gradwire runs delete ${id} --undo restores it\n`,
     );
     await commands.run(['runs', 'delete', '--undo', id]);
+    expect((await newest()).id).toBe(id);
+    const both = [id, other.id];
+    const refused = await commands.run(['runs', 'delete', ...both, 'nosuchrun']);
+    expect(refused.stderr).toContain('RUN_UNKNOWN');
+    expect((await newest()).id).toBe(id);
+    const gone = await commands.run(['runs', 'delete', '--json', ...both, id]);
+    expect(lines(gone.stdout)).toEqual(both.map((run) => ({ run, deleted: true })));
+    expect(both).not.toContain((await newest()).id);
+    succeeded(await commands.run(['runs', 'delete', '--undo', ...both]));
     expect((await newest()).id).toBe(id);
   });
 });
