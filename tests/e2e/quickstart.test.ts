@@ -275,7 +275,7 @@ describe('a run that the command line started, as it goes on', () => {
 
   it('shows dense traffic as dense, with a verdict', async () => {
     await paused(async () => {
-      await untilShown('verdict', /\d+ %/);
+      await untilShown('verdict', /\d+\s%/);
       const bound = page.getByTestId('verdict').getByRole('button').first();
       await bound.click();
       await untilShown('verdict-proof', /the step.*records/s);
