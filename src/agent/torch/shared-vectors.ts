@@ -45,6 +45,12 @@ export class SharedVectors {
     return this.#gradient.values;
   }
 
+  /** Whether a vector is the gradient where the process writes it. */
+  isGradient({ buffer, byteOffset }: Float32Array): boolean {
+    const { gradient } = this;
+    return gradient.buffer === buffer && gradient.byteOffset === byteOffset;
+  }
+
   get memories(): readonly SharedMemory[] {
     return [this.#weights, this.#gradient];
   }

@@ -143,13 +143,11 @@ export class TorchStage implements StageComputer {
 
   async finish(): Promise<readonly Float32Array[]> {
     await this.#compute({ type: 'finish' });
-    const { gradient } = await this.#ofProcess.shared;
-    const isInPlace =
-      gradient.buffer === this.#gradient.buffer &&
-      gradient.byteOffset === this.#gradient.byteOffset;
-    if (!isInPlace) {
+    const vectors = await this.#ofProcess.shared;
+    if (!vectors.isGradient(this.#gradient)) {
       for (const { length, start } of this.#weights.whole) {
-        this.#gradient.set(gradient.subarray(start, start + length), start);
+        const values = vectors.gradient.subarray(start, start + length);
+        this.#gradient.set(values, start);
       }
     }
     return this.#desk.passed.borrowed.map((each) => each.gradient);

@@ -154,9 +154,9 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
   ): Promise<void> {
     const { train } = this.#desk.slots;
     const isFresh = await this.#renew(train, this.#train);
-    const { gradient: shared } = await this.#ofProcess.shared;
-    const isInPlace =
-      shared.buffer === gradient.buffer && shared.byteOffset === gradient.byteOffset;
+    const vectors = await this.#ofProcess.shared;
+    const { gradient: shared } = vectors;
+    const isInPlace = vectors.isGradient(gradient);
     const reported: ParameterTensor[] = [...this.weights.whole];
     const fetch = (from: number): void => {
       for (;;) {
