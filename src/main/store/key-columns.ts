@@ -4,6 +4,8 @@
  */
 import type Database from 'better-sqlite3';
 import type { KeyPlace, RunKeyId } from '../../shared/run-query/run-key.ts';
+import { isOwnOfPrograms } from '../../shared/spec/program-settings.ts';
+import { PROGRAM } from '../../shared/spec/program-spec.ts';
 import { NEWEST_EVENTS, WAITS } from './statements.ts';
 
 /** An expression, or a query of one column `value` for keys with several values. */
@@ -72,8 +74,14 @@ export function columnOf(
   const path = parameter(['$', ...place.path.map((key) => `"${key}"`)].join('.'));
   const spec = whole('spec');
   // A truth value would be a number.
-  return one(`CASE json_type(${spec}, ${path}) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
-    ELSE json_extract(${spec}, ${path}) END`);
+  const value = `CASE json_type(${spec}, ${path}) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+    ELSE json_extract(${spec}, ${path}) END`;
+  // The spec of a program has defaults that say nothing about its run.
+  return one(
+    isOwnOfPrograms(place.id)
+      ? `CASE WHEN model != '${PROGRAM}' THEN ${value} END`
+      : value,
+  );
 }
 
 /** The expression of a key, whose values are joined where there are several. */

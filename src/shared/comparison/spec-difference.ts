@@ -2,6 +2,7 @@
  * The settings of runs as flat keys with texts, and those in which runs differ. What a spec leaves
  * to the machine and the run records (the backend, switches) counts as a setting, too.
  */
+import { settingsInUse } from '../spec/program-settings.ts';
 import type { ComparedRun } from './compared-run.ts';
 
 /** Texts by key: `exchange.method` → `topk`. */
@@ -22,7 +23,7 @@ export function settingsOf({
   switches,
 }: Pick<ComparedRun, 'backend' | 'spec' | 'switches'>): Settings {
   const flat = new Map<string, string>();
-  for (const [key, value] of Object.entries(spec)) {
+  for (const [key, value] of Object.entries(settingsInUse(spec))) {
     if (!NAMES.includes(key)) flatten(value, key, flat);
   }
   // `auto` becomes what it was.

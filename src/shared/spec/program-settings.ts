@@ -12,6 +12,10 @@ const OWN = {
   evaluateEvery: 'its own evaluations',
 } as const;
 
+/** Whether no program is told by a setting. @param key its path in the spec */
+export const isOwnOfPrograms = (key: string): boolean =>
+  Object.keys(OWN).some((start) => key.startsWith(start)) && !CLIPPING.includes(key);
+
 /**
  * The part of a program that stands in place of a setting; undefined where the setting is used.
  * @param key its path in the spec: `optimizer.lr`

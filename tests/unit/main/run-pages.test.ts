@@ -4,6 +4,7 @@ import path from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunPageQuery } from '../../../src/shared/run-query/run-page.ts';
@@ -69,6 +70,15 @@ const ids = (query: RunPageQuery): readonly string[] =>
 const found = (filter: string): readonly string[] => ids({ filter });
 
 describe('a filter finds runs', () => {
+  it('of programs by no setting that a program has itself', () => {
+    const workload = { command: ['python3', 'train.py'] };
+    const spec = parseExperimentSpec({ name: 'own', workload });
+    store.create({ id: 'own', spec, switches: [], createdAt: NOW });
+    expect(found('lr:*')).toEqual(['going', 'coarse', 'sparse', 'dense']);
+    expect(found('-batchPerRank:*')).toEqual(['own']);
+    expect(found('exchange.bucketBytes:* model:program')).toEqual(['own']);
+  });
+
   it('by their keys, those of their specs, and words', () => {
     const cases: readonly (readonly [filter: string, expected: readonly string[]])[] = [
       ['', ['going', 'coarse', 'sparse', 'dense']],
