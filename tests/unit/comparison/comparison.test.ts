@@ -136,6 +136,18 @@ describe('groups', () => {
     ).toEqual(['plan', 'exchange.ratio']);
   });
 
+  it('say nothing of a program’s optimiser and batches, which are its own', () => {
+    const ours = { workload: { model: 'fnn3', dataset: 'digits', batchPerRank: 8 } };
+    const program = { workload: { command: ['python3', 'train.py'] } };
+    const { differences } = compareRuns([
+      sampleRun({ spec: { ...ours, optimizer: { lr: 0.3 } } }),
+      sampleRun({ spec: program }),
+    ]);
+    const values = new Map(differences.map((one) => [one.key, one.values]));
+    expect(values.get('optimizer.lr')).toEqual(['0.3', undefined]);
+    expect(values.get('workload.batchPerRank')).toEqual(['8', undefined]);
+  });
+
   it('count a switch and the backend that was used as settings', () => {
     const runs = [
       sampleRun({ more: { switches: ['5: none → topk'] } }),
