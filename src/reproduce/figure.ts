@@ -51,7 +51,7 @@ export interface Measurement {
   /** Finite values; a value that was not observed is absent. */
   readonly values: Readonly<Record<string, number>>;
   /** A value over the iterations, for charts that show one. */
-  readonly curve?: readonly CurvePoint[];
+  readonly curve?: readonly CurvePoint[] | undefined;
 }
 
 export interface CurvePoint {

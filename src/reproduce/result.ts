@@ -16,6 +16,23 @@ import { Sweep, type MeasuredRun } from './sweep.ts';
 const text = z.string();
 const point = z.strictObject({ x: z.number(), y: z.number() });
 
+/** A run that has ended and been measured. */
+const runFields = {
+  /** The run's id in the store: `gradwire runs show`. */
+  run: text,
+  case: text,
+  seed: z.number(),
+  values: z.record(text, z.number()),
+  curve: z.array(point).readonly().optional(),
+  /** Whether its training diverged: then its values are those of a network that guesses. */
+  diverged: z.literal(true).optional(),
+  /** The share of the processors' time that other work took meanwhile, if known. */
+  others: z.number().optional(),
+  /** The backend that computed it: `torch (AMD EPYC, PyTorch 2.13.0)`; missing in earlier results. */
+  backend: text.optional(),
+};
+export const storedRunSchema = z.strictObject(runFields);
+
 const outcomeSchema = z.enum(['holds', 'fails', 'unclear']);
 const findingSchema = z.strictObject({
   text,
@@ -63,25 +80,7 @@ const resultSchema = z.strictObject({
     columns: z.array(text).readonly(),
     rows: z.array(z.array(text).readonly()).readonly(),
   }),
-  runs: z
-    .array(
-      z.strictObject({
-        /** The run's id in the store: `gradwire runs show`. */
-        run: text,
-        case: text,
-        label: text,
-        seed: z.number(),
-        values: z.record(text, z.number()),
-        curve: z.array(point).readonly().optional(),
-        /** Whether its training diverged: then its values are those of a network that guesses. */
-        diverged: z.literal(true).optional(),
-        /** The share of the processors' time that other work took meanwhile, if known. */
-        others: z.number().optional(),
-        /** The backend that computed it: `torch (AMD EPYC, PyTorch 2.13.0)`; missing in earlier results. */
-        backend: text.optional(),
-      }),
-    )
-    .readonly(),
+  runs: z.array(z.strictObject({ ...runFields, label: text })).readonly(),
   device: z.strictObject({
     processor: text,
     /** Logical processors that this process may use. */
@@ -112,9 +111,9 @@ export type Result = z.infer<typeof resultSchema>;
 export interface StoredRun extends MeasuredRun {
   readonly run: string;
   /** The share of the processors' time that other work took meanwhile, if known. */
-  readonly others?: number;
+  readonly others?: number | undefined;
   /** The backend that computed it. */
-  readonly backend?: string;
+  readonly backend?: string | undefined;
 }
 
 /** Place and time of the runs, so that readers can judge the numbers by them. */

@@ -6,7 +6,7 @@ export interface MeasuredRun extends Measurement {
   readonly case: string;
   readonly seed: number;
   /** Whether its training diverged: then its values are those of a network that guesses. */
-  readonly diverged?: true;
+  readonly diverged?: true | undefined;
 }
 
 export class Sweep {

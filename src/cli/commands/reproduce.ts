@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import path from 'node:path';
 import { inputError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { storedResult } from '../../main/figures/read-results.ts';
+import { appVersion } from '../../main/home/installation.ts';
 import { expandHome } from '../../main/spec/expand-home.ts';
 import { pythonPath } from '../../main/spec/own-files.ts';
 import type { Figure } from '../../reproduce/figure.ts';
@@ -10,6 +12,7 @@ import { figures as known, findFigure } from '../../reproduce/figures/registry.t
 import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
 import { plannedRuns } from '../../reproduce/planned-runs.ts';
 import { QuickBudget, workOf } from '../../reproduce/quick-budget.ts';
+import { KeptRuns } from '../files/kept-runs.ts';
 import { openResultDirectory, writeResult } from '../files/result-files.ts';
 import {
   addConnectOptions,
@@ -32,6 +35,7 @@ interface ReproduceOptions extends ConnectFlags {
   readonly data?: string;
   readonly python?: string;
   readonly out: string;
+  readonly resume: boolean;
   readonly json: boolean;
 }
 
@@ -66,6 +70,11 @@ export function addReproduceCommand(program: Command): void {
       'a Python with PyTorch, which computes the runs that gain by it; times are taken without it',
     )
     .option('--out <directory>', 'output directory for pages and JSON', 'reproduced')
+    .option(
+      '--resume',
+      'leave figures whose results are there, and take the runs that were made of others',
+      false,
+    )
     .option('--json', 'one JSON object per line', false)
     .action(reproduce);
   addConnectOptions(command);
@@ -101,12 +110,19 @@ async function reproduce(
     }
     let worst = 0;
     for (const plan of withSecondRound(order, quick)) {
+      if (options.resume && (await isDone(options.out, plan))) continue;
       const code = await reproduceFigure(workspace, plan, {
         interruption,
         printer,
         quick,
         json: options.json,
         write: (result) => writeResult(options.out, result),
+        keep: ({ figure, runs: planned }, device) =>
+          KeptRuns.open(options.out, figure.id, {
+            planned,
+            device,
+            resume: options.resume,
+          }),
       });
       if (interruption.exitCode !== undefined) return interruption.exitCode;
       worst = Math.max(worst, code);
@@ -129,8 +145,31 @@ function* withSecondRound(
   }
 }
 
+/** Whether the directory has the result of the same runs, of this version. */
+async function isDone(
+  directory: string,
+  { figure, full, python }: FigurePlan,
+): Promise<boolean> {
+  // One that cannot be read is made again.
+  const result = await storedResult(directory, figure.id).catch(() => undefined);
+  return (
+    result !== undefined &&
+    result.gradwire === appVersion() &&
+    JSON.stringify([result.full, result.python]) === JSON.stringify([full, python])
+  );
+}
+
 /** @throws GradwireError `USAGE` */
-function quickBudget({ full, quick }: ReproduceOptions): QuickBudget | undefined {
+function quickBudget({
+  full,
+  quick,
+  resume,
+}: ReproduceOptions): QuickBudget | undefined {
+  if (quick && resume) {
+    throw inputError('USAGE', '--resume is of no use with --quick', {
+      next: 'Remove one: --quick makes what fits into half an hour.',
+    });
+  }
   if (full && quick) {
     throw inputError('USAGE', '--quick is of no use with --full', {
       next: 'Remove one: the paper’s sizes take hours.',

@@ -29,6 +29,14 @@ export type FigureEnd =
   | { readonly code: number }
   | { readonly givenUpAfter: number };
 
+/** Runs of a figure that were made before, and the place where those are kept that are made now. */
+export interface RunsMade {
+  find(
+    planned: PlannedRun,
+  ): { readonly run: StoredRun; readonly milliseconds: number } | undefined;
+  add(run: StoredRun, milliseconds: number): Promise<void>;
+}
+
 /** A run of a figure that has been measured. */
 export interface FigureProgress {
   readonly planned: PlannedRun;
@@ -36,12 +44,15 @@ export interface FigureProgress {
   /** The run's number, from 1. */
   readonly index: number;
   readonly milliseconds: number;
+  /** Whether it was made before. */
+  readonly isKept: boolean;
 }
 
 /**
  * @param timesCount whether times on this computer can decide the figure: then a run beside other
  * work is made again, until one stays disturbed and they cannot any more
  * @param progress says whether to go on
+ * @param kept those that were made before, and where others are kept; default: nowhere
  * @throws GradwireError what a run failed by, with its spec as the place; `MEASURE_MISSING`;
  * `RUN_STOPPED` if a run was stopped from elsewhere
  */
@@ -52,10 +63,24 @@ export async function runFigure(
   interruption: FigureInterruption,
   timesCount: boolean,
   progress: (made: FigureProgress) => boolean,
+  kept?: RunsMade,
 ): Promise<FigureEnd> {
   const runs: StoredRun[] = [];
   let repeats = timesCount;
   for (const one of planned) {
+    const before = kept?.find(one);
+    if (before !== undefined) {
+      const { milliseconds, run: stored } = before;
+      runs.push(stored);
+      progress({
+        planned: one,
+        stored,
+        index: runs.length,
+        milliseconds,
+        isKept: true,
+      });
+      continue;
+    }
     const began = performance.now();
     const attempt = (): Promise<StoredRun | { readonly code: number }> =>
       startedAtLast(() => runOnce(workspace, figure, one, interruption));
@@ -64,7 +89,9 @@ export async function runFigure(
     if (wasDisturbed(end)) repeats = false;
     runs.push(end);
     const milliseconds = performance.now() - began;
-    const made = { planned: one, stored: end, index: runs.length, milliseconds };
+    await kept?.add(end, milliseconds);
+    const index = runs.length;
+    const made = { planned: one, stored: end, index, milliseconds, isKept: false };
     if (!progress(made) && runs.length < planned.length) {
       return { givenUpAfter: runs.length };
     }

@@ -10,7 +10,7 @@ import { formatElapsed } from '../../shared/words/units.ts';
 import type { FigurePrinter } from '../text/figure-printer.ts';
 import { reportError } from '../text/report-error.ts';
 import type { FigureInterruption } from './figure-interruption.ts';
-import { runFigure, type FigureProgress } from './figure-runs.ts';
+import { runFigure, type FigureProgress, type RunsMade } from './figure-runs.ts';
 import { thisComputer } from './this-computer.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -29,20 +29,26 @@ interface Ways {
   readonly json: boolean;
   /** Writes the result; returns the path of its page. */
   readonly write: (result: Result) => Promise<string>;
+  /** Opens the place where the runs are kept until the result is written. */
+  readonly keep: (
+    plan: FigurePlan,
+    device: Result['device'],
+  ) => Promise<RunsMade & { remove(): Promise<void> }>;
   /** The time that is left, if there is a limit. */
   readonly quick: QuickBudget | undefined;
 }
 
 /**
- * Makes the runs of a figure, judges them and writes the result. A figure that fails leaves no files,
- * and others may follow; so it is with one that takes too long.
+ * Makes the runs of a figure, judges them and writes the result. A figure that fails or is interrupted leaves
+ * the runs that were made, and others may follow; one that takes too long leaves no file.
  * @returns the exit code
  */
 export async function reproduceFigure(
   workspace: Workspace,
-  { figure, full, python, runs: planned }: FigurePlan,
-  { interruption, json, printer, quick, write }: Ways,
+  plan: FigurePlan,
+  { interruption, json, keep, printer, quick, write }: Ways,
 ): Promise<number> {
+  const { figure, full, python, runs: planned } = plan;
   const device = thisComputer();
   const ranks = Math.max(...planned.map(({ spec }) => spec.world.ranks));
   const isTimed = figure.timed === true && full === undefined;
@@ -53,11 +59,15 @@ export async function reproduceFigure(
   }
   printer.begin(figure, planned.length);
   const began = performance.now();
+  let earlier = 0;
   try {
+    // Times that belong together are taken together.
+    const kept = figure.timed ? undefined : await keep(plan, device);
     const timesCount = isTimed && ranks <= device.cores;
     const share = quick?.share ?? Infinity;
     const take = (made: FigureProgress): boolean => {
-      const { stored, index, milliseconds } = made;
+      const { stored, index, isKept, milliseconds } = made;
+      if (isKept) earlier += milliseconds;
       const { run, case: id, diverged, seed, values } = stored;
       const { label } = made.planned.case;
       const of = planned.length;
@@ -68,6 +78,7 @@ export async function reproduceFigure(
         seed,
         values,
         ...(diverged && { diverged }),
+        ...(isKept && { kept: true }),
         index,
         of,
         milliseconds,
@@ -81,6 +92,7 @@ export async function reproduceFigure(
       interruption,
       timesCount,
       take,
+      kept,
     );
     if ('code' in end) return end.code;
     const milliseconds = performance.now() - began;
@@ -94,6 +106,7 @@ export async function reproduceFigure(
       const left = { figure: figure.id, why };
       quick!.leaveOut(left, whole);
       printer.givenUp(left);
+      await kept?.remove();
       return 0;
     }
     const result = resultOf(figure, end.runs, {
@@ -102,9 +115,10 @@ export async function reproduceFigure(
       ...(python === undefined ? {} : { python }),
       gradwire: appVersion(),
       measuredAt: Date.now(),
-      seconds: milliseconds / 1000,
+      seconds: (milliseconds + earlier) / 1000,
     });
     printer.end(result, path.normalize(await write(result)));
+    await kept?.remove();
     return 0;
   } catch (thrown) {
     if (json) {

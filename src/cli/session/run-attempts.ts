@@ -31,7 +31,7 @@ export async function startedAtLast<T extends object>(
  * measured has no part in this, so it favours no result.
  */
 export async function undisturbedAtLast<
-  T extends { readonly others?: number } | { readonly code: number },
+  T extends { readonly others?: number | undefined } | { readonly code: number },
 >(attempt: () => Promise<T>): Promise<T> {
   for (let count = 1; ; count++) {
     const end = await attempt();

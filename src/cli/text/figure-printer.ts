@@ -13,6 +13,8 @@ interface FigureLine {
   readonly seed: number;
   readonly values: Readonly<Record<string, number>>;
   readonly diverged?: true;
+  /** Whether it was made before, and is taken now. */
+  readonly kept?: true;
   /** The run's number among the figure's runs, from 1. */
   readonly index: number;
   readonly of: number;
@@ -59,13 +61,13 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
     begin: ({ id, title }, runs) => {
       write(`${id}: ${title} (${runs} runs)\n`);
     },
-    run: (_, { diverged, index, of, label, seed, values, milliseconds }) => {
+    run: (_, { diverged, index, kept, of, label, seed, values, milliseconds }) => {
       const figures = Object.entries(values).map(
         ([name, value]) => `${name} ${Number(value.toPrecision(4))}`,
       );
       const count = `${String(index).padStart(String(of).length)}/${of}`;
       write(
-        `${count}  ${label}, seed ${seed}: ${diverged ? 'diverged, counts as ' : ''}${figures.join(', ')}  (${formatDuration(milliseconds)})\n`,
+        `${count}  ${label}, seed ${seed}: ${diverged ? 'diverged, counts as ' : ''}${figures.join(', ')}  (${formatDuration(milliseconds)}${kept ? ', made before' : ''})\n`,
       );
     },
     end: (result, page) => {

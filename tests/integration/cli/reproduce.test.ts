@@ -1,5 +1,11 @@
 /** `gradwire reproduce`: a figure by real runs, its files, and what interrupts or refuses it. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -24,8 +30,8 @@ const out = path.join(home.directory, 'results');
 type Line = Readonly<Record<string, unknown>>;
 const lines = (stdout: string): readonly Line[] =>
   stdout
-    .trim()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
 
 test('a figure is repeated, judged and written down', { tags: 'soak' }, async () => {
@@ -158,7 +164,7 @@ test.each(['light', 'dark'] as const)(
 );
 
 test(
-  'Ctrl-C stops the run under way and leaves neither a process nor a file',
+  'Ctrl-C stops the run under way, and what was made before is taken up again',
   { tags: 'soak' },
   async () => {
     const place = path.join(home.directory, 'interrupted');
@@ -181,12 +187,30 @@ test(
     const { code, stdout } = await command.finished;
     expect(code).toBe(130);
     expect(stdout).not.toContain('"type":"result"');
-    expect(readdirSync(place)).toEqual([]);
+    const kept = path.join(place, `${FIGURE}.runs.jsonl`);
+    expect(readdirSync(place)).toEqual([path.basename(kept)]);
     await until(
       () => home.processes(),
       (left) => left.length === 0,
       'all processes to end',
     );
+    // As a machine leaves it that lost its power while a line was written.
+    appendFileSync(kept, '{"run": {"run": "cut');
+    const made = lines(stdout).filter(({ type }) => type === 'run');
+    const again = ['reproduce', FIGURE, '--out', place, '--json', '--resume'];
+    const rest = lines(succeeded(await home.run(again)).stdout);
+    const whole = rest.filter(({ type }) => type === 'run');
+    expect(whole).toHaveLength(10);
+    const taken = whole.filter((run) => run['kept'] === true);
+    expect(taken.map(({ run, values }) => ({ run, values }))).toEqual(
+      made.map(({ run, values }) => ({ run, values })),
+    );
+    expect(rest.at(-1)).toMatchObject({ type: 'result', verdict: 'checked' });
+    expect(readdirSync(place).toSorted()).toEqual([
+      ...[`${FIGURE}.html`, `${FIGURE}.json`],
+    ]);
+    // Its result is there.
+    expect(succeeded(await home.run(again)).stdout).toBe('');
     const list = lines((await home.run(['runs', 'list', '--json'])).stdout);
     const states = (list as unknown as RunSummary[]).map(({ state }) => state);
     expect(

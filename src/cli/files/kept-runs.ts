@@ -1,0 +1,108 @@
+/**
+ * Runs of a figure that has not been finished, beside where its result will be: `ID.runs.jsonl`, what they
+ * are of and then a line for each, until the result is written. Whoever resumes the figure makes only
+ * the others.
+ */
+import { createHash } from 'node:crypto';
+import { appendFile, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { appVersion } from '../../main/home/installation.ts';
+import type { PlannedRun } from '../../reproduce/planned-runs.ts';
+import {
+  storedRunSchema,
+  type Result,
+  type StoredRun,
+} from '../../reproduce/result.ts';
+import { fileNotWritable } from '../../shared/errors/file-error.ts';
+
+const headSchema = z.strictObject({ of: z.string() });
+const keptSchema = z.strictObject({ run: storedRunSchema, milliseconds: z.number() });
+/** A run, and how long it took. */
+export type KeptRun = Readonly<z.infer<typeof keptSchema>>;
+
+export class KeptRuns {
+  readonly #file: string;
+  readonly #runs: readonly KeptRun[];
+  /** The first line, until it is written. */
+  #head: string | undefined;
+
+  private constructor(file: string, identity: string, runs: readonly KeptRun[]) {
+    this.#file = file;
+    this.#runs = runs;
+    if (runs.length === 0) this.#head = JSON.stringify({ of: identity });
+  }
+
+  /**
+   * Takes up a file of the same runs, or begins anew; there is a file once there is a run.
+   * @param device the machine; others take other times and, by PyTorch, give other bits
+   * @throws GradwireError `OUTPUT_NOT_WRITABLE`
+   */
+  static async open(
+    directory: string,
+    figure: string,
+    of: {
+      readonly planned: readonly PlannedRun[];
+      readonly device: Pick<Result['device'], 'processor' | 'cores'>;
+      readonly resume: boolean;
+    },
+  ): Promise<KeptRuns> {
+    const file = path.join(directory, `${figure}.runs.jsonl`);
+    const identity = identityOf(of.planned, of.device);
+    const runs = of.resume ? await readRuns(file, identity) : [];
+    if (runs.length === 0) await written(file, rm(file, { force: true }));
+    return new KeptRuns(file, identity, runs);
+  }
+
+  /** The run of a case and a seed, if it was made before. */
+  find({ case: { id }, seed }: PlannedRun): KeptRun | undefined {
+    return this.#runs.find(({ run }) => run.case === id && run.seed === seed);
+  }
+
+  /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
+  async add(run: StoredRun, milliseconds: number): Promise<void> {
+    // Begun with a line's end: the last one may have been cut.
+    const line = `${this.#head ?? ''}\n${JSON.stringify({ run, milliseconds })}\n`;
+    await written(this.#file, appendFile(this.#file, line));
+    this.#head = undefined;
+  }
+
+  /** Removes the file: the result has all, or there is nothing to take up. */
+  async remove(): Promise<void> {
+    await rm(this.#file, { force: true });
+  }
+}
+
+/** A short text of what the runs are of: another version, machine or spec gives another one. */
+function identityOf(
+  planned: readonly PlannedRun[],
+  { cores, processor }: Pick<Result['device'], 'processor' | 'cores'>,
+): string {
+  const specs = planned.map(({ spec }) => spec);
+  const all = JSON.stringify([appVersion(), processor, cores, specs]);
+  return createHash('sha256').update(all).digest('hex');
+}
+
+/** Returns none if there is no file, or one of other runs; a line that was cut is left out. */
+async function readRuns(file: string, identity: string): Promise<readonly KeptRun[]> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const [head, ...lines] = text.split('\n').filter(Boolean).map(parsed);
+  if (headSchema.safeParse(head).data?.of !== identity) return [];
+  return lines.flatMap((line) => keptSchema.safeParse(line).data ?? []);
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+async function written(file: string, writing: Promise<void>): Promise<void> {
+  try {
+    await writing;
+  } catch (cause) {
+    throw fileNotWritable(file, cause);
+  }
+}
