@@ -59,5 +59,5 @@ test('shows its steps, its loss and the settings that it has', async () => {
   expect(await row.textContent()).toContain('50.5');
 });
 
-/** In the page. */
+/** The page's own, where functions of `evaluate` run. */
 declare const location: { hash: string };

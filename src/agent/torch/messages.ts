@@ -114,7 +114,8 @@ export type StageRequest =
       readonly type: 'backward' | 'forward' | 'losses';
       readonly microBatch: number;
     }
-  | { readonly type: 'finish' | 'score' };
+  /** Passes the test samples; the last stage measures them. */
+  | { readonly type: 'evaluate' | 'finish' };
 
 export type ToTorch =
   | { readonly type: 'use'; readonly device: string; readonly threads: number }

@@ -29,15 +29,15 @@ export class ProcessWeights {
     this.#parts = parts;
   }
 
-  /** Memory that both share, opened at the first call. */
-  get shared(): Promise<SharedVectors> {
-    this.#vectors ??= this.#share();
+  /** The memory that both share, opened at the first call. */
+  share(): Promise<SharedVectors> {
+    this.#vectors ??= this.#open();
     return this.#vectors;
   }
 
   /** Opens it in the arena, if that can be shared. */
   async joinArena(memory: ParameterArena): Promise<void> {
-    this.#vectors = this.#share(memory);
+    this.#vectors = this.#open(memory);
     await this.#vectors;
   }
 
@@ -47,7 +47,7 @@ export class ProcessWeights {
 
   /** Gives the process the weights, if they have changed. Resolves to whether they have. */
   async renew(): Promise<boolean> {
-    const vectors = await this.shared;
+    const vectors = await this.share();
     const isFresh = this.#isFresh;
     if (isFresh && !vectors.hasWeightsInPlace) {
       await this.#parts.weights.readWholes(vectors.weights);
@@ -62,7 +62,7 @@ export class ProcessWeights {
     for (const [which, values] of used.entries()) rows[which]!.set(values);
   }
 
-  async #share(arena?: ParameterArena): Promise<SharedVectors> {
+  async #open(arena?: ParameterArena): Promise<SharedVectors> {
     const { desk, process, request, weights } = this.#parts;
     const vectors = await SharedVectors.open({
       arena: arena?.ownPages === true ? arena : undefined,

@@ -143,7 +143,7 @@ export class TorchStage implements StageComputer {
 
   async finish(): Promise<readonly Float32Array[]> {
     await this.#compute({ type: 'finish' });
-    const vectors = await this.#ofProcess.shared;
+    const vectors = await this.#ofProcess.share();
     if (!vectors.isGradient(this.#gradient)) {
       for (const { length, start } of this.#weights.whole) {
         const values = vectors.gradient.subarray(start, start + length);
@@ -161,7 +161,7 @@ export class TorchStage implements StageComputer {
   async score(before: Float32Array | undefined): Promise<readonly Measure[]> {
     const { test } = this.#desk.slots;
     this.#ofProcess.renewRows(test.rows, this.test.values);
-    await this.#compute({ type: 'score' }, before);
+    await this.#compute({ type: 'evaluate' }, before);
     return measuresOf(test.measures);
   }
 

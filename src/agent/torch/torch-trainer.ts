@@ -154,7 +154,7 @@ export class TorchTrainer extends ParameterTrainer implements Trainer {
   ): Promise<void> {
     const { train } = this.#desk.slots;
     const isFresh = await this.#renew(train, this.#train);
-    const vectors = await this.#ofProcess.shared;
+    const vectors = await this.#ofProcess.share();
     const { gradient: shared } = vectors;
     const isInPlace = vectors.isGradient(gradient);
     const reported: ParameterTensor[] = [...this.weights.whole];

@@ -1,6 +1,7 @@
 /** `gradwire reproduce ID…`: reproduce figures of the papers at laptop scale and judge them. */
 import type { Command } from 'commander';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { inputError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { storedResult } from '../../main/figures/read-results.ts';
@@ -148,14 +149,16 @@ function* withSecondRound(
 /** Whether the directory has the result of the same runs, of this version. */
 async function isDone(
   directory: string,
-  { figure, full, python }: FigurePlan,
+  { figure, full, python, runs }: FigurePlan,
 ): Promise<boolean> {
   // One that cannot be read is made again.
   const result = await storedResult(directory, figure.id).catch(() => undefined);
-  return (
-    result !== undefined &&
-    result.gradwire === appVersion() &&
-    JSON.stringify([result.full, result.python]) === JSON.stringify([full, python])
+  if (result?.gradwire !== appVersion()) return false;
+  const made = result.runs.map((one) => [one.case, one.seed]);
+  const planned = runs.map((one) => [one.case.id, one.seed]);
+  return isDeepStrictEqual(
+    [result.full, result.python, result.settings, made],
+    [full, python, figure.settings ?? [], planned],
   );
 }
 

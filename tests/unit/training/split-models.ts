@@ -76,7 +76,7 @@ export const splitModels: readonly SplitModel[] = [
 ];
 
 interface StageOpener {
-  /** What computes the stages; default: WebAssembly. */
+  /** Opens the trainers of the stages; default: on WebAssembly. */
   readonly open?: typeof createTrainer;
   readonly options?: Partial<TrainerOptions>;
   /** Largest difference of an element of the gradient, as a share of the largest element. */

@@ -53,9 +53,9 @@ class StageEntry:
     samples: int
     """Samples of a micro-batch."""
     before: torch.Tensor | None
-    """What the stage before gives, and where its gradient goes; None in the first stage."""
+    """Values from the stage before, and where their gradient goes; None in the first stage."""
     after: torch.Tensor | None
-    """What this stage gives, and where its gradient comes from; None in the last one."""
+    """Values for the stage after, and where their gradient comes from; None in the last one."""
     borrowed: Mapping[str, Borrowed]
 
 

@@ -29,10 +29,7 @@ class Stage:
         self._device = device
         self._tables = [tensor.name for tensor in opened.tensors if tensor.is_table]
         self._parameters = Parameters(opened, device)
-        self._borrowed = {
-            name: self._here(one.values).clone().requires_grad_()
-            for name, one in entry.borrowed.items()
-        }
+        self._borrowed = {name: self._leaf(one.values) for name, one in entry.borrowed.items()}
         self._passed: dict[int, _Passed] = {}
 
     def renew(self) -> None:
@@ -107,15 +104,11 @@ class Stage:
         return Given(parameters, batch, self._entry.samples)
 
     def _given_before(self) -> torch.Tensor | None:
-        """A copy: the agent writes the next micro-batch to the same place."""
         before = self._entry.before
-        return None if before is None else self._here(before).clone().requires_grad_()
+        return None if before is None else self._leaf(before)
 
     def _rows(self, slot: Slot, part: slice) -> Tensors:
-        return {
-            name: self._here(values[part]).clone().requires_grad_()
-            for name, values in zip(self._tables, slot.rows)
-        }
+        return {name: self._leaf(values[part]) for name, values in zip(self._tables, slot.rows)}
 
     def _pass_on(self, values: torch.Tensor) -> None:
         assert self._entry.after is not None
@@ -127,6 +120,10 @@ class Stage:
             place[part].copy_(rows[name].grad)
         if before is not None and self._entry.before is not None:
             self._entry.before.copy_(before.grad)
+
+    def _leaf(self, values: torch.Tensor) -> torch.Tensor:
+        """A copy to differentiate by: the agent writes the next micro-batch to the same place."""
+        return values.to(self._device, copy=True).requires_grad_()
 
     def _here(self, values: torch.Tensor) -> torch.Tensor:
         return values.to(self._device)

@@ -47,4 +47,4 @@ def _pair_products(vectors: torch.Tensor) -> torch.Tensor:
 
 
 dlrm = Layered(_names, _layer, _head)
-"""The objective of samples with numbers and categories."""
+"""The model of samples with numbers and categories."""

@@ -30,4 +30,4 @@ def _head(given: Given, scores: torch.Tensor) -> Objective:
 
 
 fnn = Layered(_names, _layer, _head)
-"""The objective of rows of numbers."""
+"""The classifier of rows of numbers."""

@@ -13,10 +13,10 @@ from .objective import Objective
 
 
 class Given(NamedTuple):
-    """What a layer computes from, besides the values of the layer before."""
+    """A layer's parameters and samples, besides the values of the layer before."""
 
     parameters: Tensors
-    """By name; of a stage those that its layers have."""
+    """Tensors by name; a stage has those of its layers."""
     batch: Tensors
     samples: int
 
