@@ -592,6 +592,7 @@ export const rooms = {
   'cli/session': [
     'cli/text',
     'main/cluster',
+    'main/figures',
     'main/home',
     'main/runs',
     'main/spec',

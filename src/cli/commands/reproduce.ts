@@ -4,7 +4,9 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { inputError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { KeptRuns } from '../../main/figures/kept-runs.ts';
 import { storedResult } from '../../main/figures/read-results.ts';
+import { thisComputer } from '../../main/figures/this-computer.ts';
 import { appVersion } from '../../main/home/installation.ts';
 import { expandHome } from '../../main/spec/expand-home.ts';
 import { pythonPath } from '../../main/spec/own-files.ts';
@@ -13,7 +15,6 @@ import { figures as known, findFigure } from '../../reproduce/figures/registry.t
 import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
 import { plannedRuns } from '../../reproduce/planned-runs.ts';
 import { QuickBudget, workOf } from '../../reproduce/quick-budget.ts';
-import { KeptRuns } from '../files/kept-runs.ts';
 import { openResultDirectory, writeResult } from '../files/result-files.ts';
 import {
   addConnectOptions,
@@ -146,7 +147,7 @@ function* withSecondRound(
   }
 }
 
-/** Whether the directory has the result of the same runs, of this version. */
+/** Whether the directory has the result of the same runs, of this version, and none was begun after it. */
 async function isDone(
   directory: string,
   { figure, full, python, runs }: FigurePlan,
@@ -154,6 +155,8 @@ async function isDone(
   // One that cannot be read is made again.
   const result = await storedResult(directory, figure.id).catch(() => undefined);
   if (result?.gradwire !== appVersion()) return false;
+  const kept = { planned: runs, device: thisComputer() };
+  if ((await KeptRuns.count(directory, figure.id, kept)) > 0) return false;
   const made = result.runs.map((one) => [one.case, one.seed]);
   const planned = runs.map((one) => [one.case.id, one.seed]);
   return isDeepStrictEqual(

@@ -1,5 +1,6 @@
 /** A figure of a paper from its first run to its files. */
 import path from 'node:path';
+import { thisComputer } from '../../main/figures/this-computer.ts';
 import { appVersion } from '../../main/home/installation.ts';
 import type { Figure } from '../../reproduce/figure.ts';
 import type { PlannedRun } from '../../reproduce/planned-runs.ts';
@@ -11,7 +12,6 @@ import type { FigurePrinter } from '../text/figure-printer.ts';
 import { reportError } from '../text/report-error.ts';
 import type { FigureInterruption } from './figure-interruption.ts';
 import { runFigure, type FigureProgress, type RunsMade } from './figure-runs.ts';
-import { thisComputer } from './this-computer.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface FigurePlan {

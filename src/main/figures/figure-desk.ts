@@ -4,10 +4,13 @@ import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import type { FigureOutcome, FigureStatus } from '../../shared/rpc/figure-status.ts';
 import { shellWord } from '../../shared/words/shell-word.ts';
 import type { Figure } from '../../reproduce/figure.ts';
+import type { PlannedRun } from '../../reproduce/planned-runs.ts';
 import type { Result } from '../../reproduce/result.ts';
 import type { Home } from '../home/home.ts';
 import { FigureProcess } from './figure-process.ts';
+import { KeptRuns } from './kept-runs.ts';
 import { storedResult } from './read-results.ts';
+import { thisComputer } from './this-computer.ts';
 
 type FigureApi = Pick<CoreApi, 'figurePage' | 'figures' | 'startFigure' | 'stopFigure'>;
 
@@ -18,8 +21,8 @@ export class FigureDesk {
   readonly #home: Pick<Home, 'directory' | 'reproduced'>;
   readonly #isKept: (run: string) => boolean;
   readonly #errors = new Map<string, ErrorData>();
-  /** Costs by figure: a page asks once a second while one is reproduced, which is timed. */
-  readonly #costs = new Map<string, FigureCost>();
+  /** Runs and costs by figure: a page asks once a second while one is reproduced, which is timed. */
+  readonly #planned = new Map<string, Planned>();
   #process: FigureProcess | undefined;
 
   /** @param isKept whether the history has a run */
@@ -60,7 +63,7 @@ export class FigureDesk {
         parts: result.findings.map(({ outcome, text }) => ({ outcome, text })),
       };
     },
-    startFigure: async (id) => {
+    startFigure: async (id, begin) => {
       const { findFigure } = await definitions();
       const { id: figure } = findFigure(id);
       if (this.#process !== undefined) {
@@ -71,8 +74,8 @@ export class FigureDesk {
         );
       }
       this.#errors.delete(figure);
-      const { directory, reproduced } = this.#home;
-      const started = new FigureProcess(figure, reproduced, directory);
+      const { directory: home, reproduced: directory } = this.#home;
+      const started = new FigureProcess(figure, { begin, directory, home });
       this.#process = started;
       void started.ended.then((error) => {
         this.#process = undefined;
@@ -91,23 +94,32 @@ export class FigureDesk {
     await this.api.stopFigure();
   }
 
-  async #costOf(figure: Figure): Promise<FigureCost> {
-    const known = this.#costs.get(figure.id);
+  async #plannedOf(figure: Figure): Promise<Planned> {
+    const known = this.#planned.get(figure.id);
     if (known !== undefined) return known;
     const { plannedRuns } = await import('../../reproduce/planned-runs.ts');
-    const specs = plannedRuns(figure).map(({ spec }) => spec);
+    const runs = plannedRuns(figure);
+    const specs = runs.map(({ spec }) => spec);
     const cost = {
       runs: specs.length,
       ranks: Math.max(...specs.map(({ world }) => world.ranks)),
       iterations: specs.reduce((sum, { iterations }) => sum + iterations, 0),
     };
-    this.#costs.set(figure.id, cost);
-    return cost;
+    const planned = { cost, runs };
+    this.#planned.set(figure.id, planned);
+    return planned;
+  }
+
+  /** Times that belong together are taken together: a timed figure keeps none. */
+  async #keptOf(figure: Figure, planned: readonly PlannedRun[]): Promise<number> {
+    if (figure.timed) return 0;
+    const of = { planned, device: thisComputer() };
+    return await KeptRuns.count(this.#home.reproduced, figure.id, of);
   }
 
   async #status(figure: Figure): Promise<FigureStatus> {
     const { claim, id, number, paper, rule, title } = figure;
-    const { iterations, ranks, runs } = await this.#costOf(figure);
+    const planned = await this.#plannedOf(figure);
     let error = this.#errors.get(id);
     let result: FigureOutcome | undefined;
     try {
@@ -124,9 +136,8 @@ export class FigureDesk {
       title,
       claim: claim.text,
       rule,
-      runs,
-      ranks,
-      iterations,
+      ...planned.cost,
+      kept: await this.#keptOf(figure, planned.runs),
       command: `gradwire reproduce ${id} --out ${shellWord(this.#home.reproduced)}`,
       result,
       running: isRunning ? this.#process?.runs : undefined,
@@ -135,7 +146,10 @@ export class FigureDesk {
   }
 }
 
-type FigureCost = Pick<FigureStatus, 'iterations' | 'ranks' | 'runs'>;
+interface Planned {
+  readonly cost: Pick<FigureStatus, 'iterations' | 'ranks' | 'runs'>;
+  readonly runs: readonly PlannedRun[];
+}
 
 async function outcomeOf(result: Result): Promise<FigureOutcome> {
   const { verdictText } = await import('../../reproduce/page/verdict-text.ts');

@@ -5,6 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { failure, type ErrorData } from '../../shared/errors/errors.ts';
+import type { FigureBegin } from '../../shared/rpc/figure-status.ts';
 import { errorDataSchema } from '../../shared/records/fields.ts';
 import { commandBundle } from '../home/installation.ts';
 import { nodeBinary } from '../home/node-binary.ts';
@@ -21,9 +22,13 @@ export class FigureProcess {
   #isStopped = false;
 
   /** @param directory where its result is written */
-  constructor(figure: string, directory: string, home: string) {
+  constructor(
+    figure: string,
+    { begin, directory, home }: { begin: FigureBegin; directory: string; home: string },
+  ) {
     this.figure = figure;
     const command = ['reproduce', figure, '--json', '--out', directory];
+    if (begin === 'resume') command.push('--resume');
     const child = spawn(nodeBinary(), [commandBundle(), ...command], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, GRADWIRE_HOME: home },

@@ -18,11 +18,16 @@ export interface FigureStatus {
   readonly command: string;
   /** The newest result in this home. */
   readonly result?: FigureOutcome | undefined;
+  /** Runs of an attempt that was stopped or failed, which the next one can take up. */
+  readonly kept: number;
   /** Runs that have ended, while it is being reproduced. */
   readonly running?: number | undefined;
   /** The reason why the last attempt here failed, or its result cannot be read. */
   readonly error?: ErrorData | undefined;
 }
+
+/** Whether a figure makes all its runs, or only those that the last attempt did not. */
+export type FigureBegin = 'anew' | 'resume';
 
 export interface FigureOutcome {
   readonly verdict: 'checked' | 'confirmed' | 'refuted' | 'undecided';

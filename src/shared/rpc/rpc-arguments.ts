@@ -95,7 +95,7 @@ export const rpcArguments = {
   purge: z.tuple([someRuns.optional()]),
   figures: z.tuple([]),
   figurePage: z.tuple([figureId]),
-  startFigure: z.tuple([figureId]),
+  startFigure: z.tuple([figureId, z.enum(['anew', 'resume'])]),
   stopFigure: z.tuple([]),
   planStep: z.tuple([planRequestSchema]),
   predictPoint: z.tuple([sweepRequestSchema, z.int().min(1).max(MOST_SWEEP_RUNS)]),

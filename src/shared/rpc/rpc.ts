@@ -10,7 +10,7 @@ import type { BucketTable } from '../buckets/bucket-table.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
-import type { FigurePage, FigureStatus } from './figure-status.ts';
+import type { FigureBegin, FigurePage, FigureStatus } from './figure-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
 import type { MeasuredQuery, MeasuredStep } from '../forecast/measured-step.ts';
 import type { PointForecast } from '../forecast/run-forecast.ts';
@@ -201,7 +201,7 @@ export interface CoreApi {
   /** The newest result of a figure in this home. */
   figurePage(figure: string): Promise<FigurePage>;
   /** Begins to reproduce a figure; one at a time. */
-  startFigure(figure: string): Promise<void>;
+  startFigure(figure: string, begin: FigureBegin): Promise<void>;
   /** Stops the figure that is being reproduced, and resolves when its run has ended. */
   stopFigure(): Promise<void>;
   /** Predicted steps, as `gradwire plan` gives them; times the methods if nobody has yet. */

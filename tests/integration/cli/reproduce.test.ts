@@ -194,6 +194,7 @@ test(
       (left) => left.length === 0,
       'all processes to end',
     );
+    const stopped = readFileSync(kept, 'utf8');
     // As a machine leaves it that lost its power while a line was written.
     appendFileSync(kept, '{"run": {"run": "cut');
     const made = lines(stdout).filter(({ type }) => type === 'run');
@@ -211,6 +212,11 @@ test(
     ]);
     // Its result is there.
     expect(succeeded(await home.run(again)).stdout).toBe('');
+    // It was begun once more, and stopped.
+    writeFileSync(kept, stopped);
+    const newer = lines(succeeded(await home.run(again)).stdout);
+    expect(newer.at(-1)).toMatchObject({ type: 'result', verdict: 'checked' });
+    expect(readdirSync(place)).not.toContain(path.basename(kept));
     const list = lines((await home.run(['runs', 'list', '--json'])).stdout);
     const states = (list as unknown as RunSummary[]).map(({ state }) => state);
     expect(

@@ -1,7 +1,7 @@
 /** Figures as pages see them: listed, begun as a real command, stopped, and shown. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { FigureDesk } from '../../../src/main/figures/figure-desk.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
 
@@ -35,19 +35,35 @@ test('each figure says what it costs; a damaged result is told at its own', asyn
   await expect(api.figurePage('a2sgd-table-2')).rejects.toMatchObject({
     code: 'RESULTS_MISSING',
   });
-  await expect(api.startFigure('figure-0')).rejects.toMatchObject({
+  await expect(api.startFigure('figure-0', 'anew')).rejects.toMatchObject({
     code: 'FIGURE_UNKNOWN',
   });
 });
 
-test('one runs at a time, and a stop leaves neither a result nor an error', async () => {
+test('one runs at a time; a stop leaves its runs, which are taken up, and neither a result nor an error', async () => {
   const id = 'a2sgd-table-2';
-  await api.startFigure(id);
-  expect((await figure(id)).running).toBe(0);
-  await expect(api.startFigure('qsgd-section-3')).rejects.toMatchObject({
+  await api.startFigure(id, 'anew');
+  expect(await figure(id)).toMatchObject({ running: 0, kept: 0 });
+  await expect(api.startFigure('qsgd-section-3', 'anew')).rejects.toMatchObject({
     code: 'FIGURE_BUSY',
   });
+  await vi.waitFor(
+    async () => {
+      expect((await figure(id)).running).toBeGreaterThan(0);
+    },
+    { timeout: 60_000, interval: 50 },
+  );
   await api.stopFigure();
-  const { error, result, running } = await figure(id);
+  const { error, kept, result, running } = await figure(id);
   expect({ error, result, running }).toEqual({});
+  expect(kept).toBeGreaterThan(0);
+  await api.startFigure(id, 'resume');
+  await vi.waitFor(
+    async () => {
+      expect((await figure(id)).running).toBeGreaterThanOrEqual(kept);
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+  await api.stopFigure();
+  expect((await figure(id)).kept).toBeGreaterThanOrEqual(kept);
 });

@@ -81,7 +81,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   purge: [['run-1']],
   figures: [],
   figurePage: ['sparcml-figure-1'],
-  startFigure: ['sparcml-figure-1'],
+  startFigure: ['sparcml-figure-1', 'resume'],
   stopFigure: [],
   predictPoint: [{ spec: 'workload: {}', vary: [], seeds: 1, atOnce: 1 }, 1],
   planStep: [{ spec: SPEC, ranks: [16], curve: 'ranks' }],

@@ -191,7 +191,8 @@ export class SmallCore implements ServedCore {
         table: { columns: [], rows: [] },
         parts: [],
       }),
-    startFigure: (figure) => this.#answer('startFigure', [figure], undefined),
+    startFigure: (figure, begin) =>
+      this.#answer('startFigure', [figure, begin], undefined),
     stopFigure: () => this.#answer('stopFigure', [], undefined),
     predictPoint: (request, point) =>
       this.#answer('predictPoint', [request, point], {

@@ -1,6 +1,6 @@
 /** Figures of papers on the page: the list, asked for again while one is being reproduced. */
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
-import type { FigureStatus } from '../../../shared/rpc/figure-status.ts';
+import type { FigureBegin, FigureStatus } from '../../../shared/rpc/figure-status.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 
 const LOOK_MS = 1000;
@@ -43,8 +43,8 @@ export class Figures {
     this.#looking = setTimeout(() => void this.load(), LOOK_MS);
   }
 
-  async start(figure: string): Promise<void> {
-    await this.#do(this.#api.startFigure(figure));
+  async start(figure: string, begin: FigureBegin): Promise<void> {
+    await this.#do(this.#api.startFigure(figure, begin));
   }
 
   async stop(): Promise<void> {

@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import { appendFile, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { appVersion } from '../../main/home/installation.ts';
 import type { PlannedRun } from '../../reproduce/planned-runs.ts';
 import {
   storedRunSchema,
@@ -15,11 +14,19 @@ import {
   type StoredRun,
 } from '../../reproduce/result.ts';
 import { fileNotWritable } from '../../shared/errors/file-error.ts';
+import { appVersion } from '../home/installation.ts';
 
 const headSchema = z.strictObject({ of: z.string() });
 const keptSchema = z.strictObject({ run: storedRunSchema, milliseconds: z.number() });
 /** A run, and how long it took. */
 export type KeptRun = Readonly<z.infer<typeof keptSchema>>;
+
+/** Runs that are taken up: those of another version, machine or spec are not. */
+export interface KeptFor {
+  readonly planned: readonly PlannedRun[];
+  /** The machine; others take other times and, by PyTorch, give other bits. */
+  readonly device: Pick<Result['device'], 'processor' | 'cores'>;
+}
 
 export class KeptRuns {
   readonly #file: string;
@@ -35,23 +42,22 @@ export class KeptRuns {
 
   /**
    * Takes up a file of the same runs, or begins anew; there is a file once there is a run.
-   * @param device the machine; others take other times and, by PyTorch, give other bits
    * @throws GradwireError `OUTPUT_NOT_WRITABLE`
    */
   static async open(
     directory: string,
     figure: string,
-    of: {
-      readonly planned: readonly PlannedRun[];
-      readonly device: Pick<Result['device'], 'processor' | 'cores'>;
-      readonly resume: boolean;
-    },
+    of: KeptFor & { readonly resume: boolean },
   ): Promise<KeptRuns> {
-    const file = path.join(directory, `${figure}.runs.jsonl`);
-    const identity = identityOf(of.planned, of.device);
-    const runs = of.resume ? await readRuns(file, identity) : [];
+    const file = fileOf(directory, figure);
+    const runs = of.resume ? await readRuns(file, of) : [];
     if (runs.length === 0) await written(file, rm(file, { force: true }));
-    return new KeptRuns(file, identity, runs);
+    return new KeptRuns(file, identityOf(of), runs);
+  }
+
+  /** The number of runs that a resumed figure would take up. */
+  static async count(directory: string, figure: string, of: KeptFor): Promise<number> {
+    return (await readRuns(fileOf(directory, figure), of)).length;
   }
 
   /** The run of a case and a seed, if it was made before. */
@@ -73,21 +79,22 @@ export class KeptRuns {
   }
 }
 
-/** A short text of what the runs are of: another version, machine or spec gives another one. */
-function identityOf(
-  planned: readonly PlannedRun[],
-  { cores, processor }: Pick<Result['device'], 'processor' | 'cores'>,
-): string {
+const fileOf = (directory: string, figure: string): string =>
+  path.join(directory, `${figure}.runs.jsonl`);
+
+/** A short text of what the runs are of. */
+function identityOf({ device: { cores, processor }, planned }: KeptFor): string {
   const specs = planned.map(({ spec }) => spec);
   const all = JSON.stringify([appVersion(), processor, cores, specs]);
   return createHash('sha256').update(all).digest('hex');
 }
 
 /** Returns none if there is no file, or one of other runs; a line that was cut is left out. */
-async function readRuns(file: string, identity: string): Promise<readonly KeptRun[]> {
+async function readRuns(file: string, of: KeptFor): Promise<readonly KeptRun[]> {
   const text = await readFile(file, 'utf8').catch(() => '');
+  if (text === '') return [];
   const [head, ...lines] = text.split('\n').filter(Boolean).map(parsed);
-  if (headSchema.safeParse(head).data?.of !== identity) return [];
+  if (headSchema.safeParse(head).data?.of !== identityOf(of)) return [];
   return lines.flatMap((line) => keptSchema.safeParse(line).data ?? []);
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { KeptRuns } from '../../../src/cli/files/kept-runs.ts';
+import { KeptRuns } from '../../../src/main/figures/kept-runs.ts';
 import { findFigure } from '../../../src/reproduce/figures/registry.ts';
 import { plannedRuns } from '../../../src/reproduce/planned-runs.ts';
 
@@ -33,6 +33,7 @@ const open = (resume: boolean, of: object = {}) =>
 test('runs are taken up by whoever resumes the same figure', async () => {
   const kept = await open(false);
   await kept.add(runOf(first), 1500);
+  expect(await KeptRuns.count(directory, FIGURE, { planned, device })).toBe(1);
   const resumed = await open(true);
   expect(resumed.find(first)).toEqual({ run: runOf(first), milliseconds: 1500 });
   expect(resumed.find(second)).toBeUndefined();
@@ -43,6 +44,7 @@ test('runs are taken up by whoever resumes the same figure', async () => {
   ).toEqual([1500, 2]);
   await again.remove();
   expect(readdirSync(directory)).toEqual([]);
+  expect(await KeptRuns.count(directory, FIGURE, { planned, device })).toBe(0);
 });
 
 test('runs of another machine or spec, and those of who begins anew, are not', async () => {
@@ -79,6 +81,7 @@ test('a line that was cut costs its own run', async () => {
   await (await open(false)).add(runOf(first), 1);
   const file = path.join(directory, `${FIGURE}.runs.jsonl`);
   writeFileSync(file, `${readFileSync(file, 'utf8')}{"run": {"ru`);
+  expect(await KeptRuns.count(directory, FIGURE, { planned, device })).toBe(1);
   const resumed = await open(true);
   await resumed.add(runOf(second), 1);
   const again = await open(true);
@@ -88,6 +91,7 @@ test('a line that was cut costs its own run', async () => {
 test('there is no file without a run, and one that cannot be written is named', async () => {
   const kept = await open(false);
   expect(readdirSync(directory)).toEqual([]);
+  expect(await KeptRuns.count(directory, FIGURE, { planned, device })).toBe(0);
   rmSync(directory, { recursive: true });
   writeFileSync(directory, '');
   await expect(kept.add(runOf(first), 1)).rejects.toMatchObject({
