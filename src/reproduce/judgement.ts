@@ -8,7 +8,9 @@
  * - A figure is refuted if any of its n claimed tests fails. Each fails by chance with at most
  *   LEVEL / n, so that together they do with at most `LEVEL`.
  *
- * A control that fails refutes nothing: these runs could not have told.
+ * A test holds only if its mean is one that counts, too: an effect between the two bounds is neither shown
+ * nor excluded, however sure it is. A control that fails refutes nothing: these runs could not have told.
+ * Nor does a check that fails: the fault is ours.
  */
 import { studentQuantile } from './student-t.ts';
 import { LEAST_SEEDS, type Part, type Test } from './part.ts';
@@ -49,6 +51,11 @@ interface Measured {
    * repetitions; of a ratio: the factor.
    */
   readonly visible: number;
+  /**
+   * The least number of seeds that would decide an unclear test, if mean and spread stayed as they
+   * are; missing if none would, and for a test that is decided.
+   */
+  readonly seedsToDecide?: number | undefined;
   /** All of that in words. */
   readonly text: string;
 }
@@ -73,12 +80,9 @@ export function judgementOf(parts: readonly Part[], obstacle?: string): Judged {
   };
 }
 
-/**
- * Refuted if a claim or a check fails, confirmed if all parts hold and one of them is a
- * claim.
- */
+/** Refuted if a claim fails, confirmed if all parts hold and one of them is a claim. */
 function verdictOf(findings: readonly Pick<Finding, 'kind' | 'outcome'>[]): Verdict {
-  if (findings.some(({ kind, outcome }) => kind !== 'control' && outcome === 'fails')) {
+  if (findings.some(({ kind, outcome }) => kind === 'claim' && outcome === 'fails')) {
     return 'refuted';
   }
   if (findings.some(({ outcome }) => outcome !== 'holds')) return 'undecided';
@@ -120,30 +124,52 @@ function measure(test: Test, failing: number): Measured {
   const center = mean(sample);
   const squares = sample.reduce((sum, value) => sum + (value - center) ** 2, 0);
   const error = Math.sqrt(squares / (count - 1) / count);
-  const margin = (level: number): number =>
-    error * studentQuantile(1 - level, count - 1);
+  const margin = (level: number, seeds = count): number =>
+    error * Math.sqrt(count / seeds) * studentQuantile(1 - level, seeds - 1);
   // Towards the statement.
   const sign = side === 'atLeast' ? 1 : -1;
   const trueAt = sign * into(test.trueAt);
   const falseAt = sign * into(test.falseAt);
-  const holds = sign * center - margin(LEVEL) > falseAt;
-  const fails = sign * center + margin(failing) < trueAt;
+  const outcomeOf = (seeds: number): Outcome => {
+    const isReal = sign * center - margin(LEVEL, seeds) > falseAt;
+    if (isReal && sign * center >= trueAt) return 'holds';
+    // Real, but smaller than what counts: neither.
+    if (isReal) return 'unclear';
+    return sign * center + margin(failing, seeds) < trueAt ? 'fails' : 'unclear';
+  };
+  const outcome = outcomeOf(count);
+  const seedsToDecide =
+    outcome === 'unclear' ? decidingSeeds(outcomeOf, count) : undefined;
   const visible = error * studentQuantile(POWER, count - 1) + margin(LEVEL);
   const found = {
-    // Both: it is real, but smaller than what counts.
-    outcome: holds === fails ? 'unclear' : holds ? 'holds' : 'fails',
+    outcome,
     mean: outOf(center),
     low: outOf(center - margin(LEVEL)),
     high: outOf(center + margin(LEVEL)),
     trueAt: test.trueAt,
     falseAt: test.falseAt,
     visible: outOf(visible),
+    ...(seedsToDecide === undefined ? {} : { seedsToDecide }),
   } as const;
   return {
     ...(name === undefined ? {} : { name }),
     ...found,
     text: textOf(found, side, format),
   };
+}
+
+/** The most seeds that are thought of. */
+const MOST_SEEDS = 1000;
+
+/** The least number of seeds, more than there are, with which a test is no longer unclear. */
+function decidingSeeds(
+  outcomeOf: (seeds: number) => Outcome,
+  count: number,
+): number | undefined {
+  for (let seeds = count + 1; seeds <= MOST_SEEDS; seeds++) {
+    if (outcomeOf(seeds) !== 'unclear') return seeds;
+  }
+  return undefined;
 }
 
 function textOf(

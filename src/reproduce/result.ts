@@ -11,6 +11,7 @@ import type { Figure } from './figure.ts';
 import { judgementOf, type Finding } from './judgement.ts';
 import { obstacleToTimes } from './load.ts';
 import { plannedRuns } from './planned-runs.ts';
+import { setupOf } from './setup.ts';
 import { Sweep, type MeasuredRun } from './sweep.ts';
 
 const text = z.string();
@@ -50,6 +51,7 @@ const findingSchema = z.strictObject({
         trueAt: z.number(),
         falseAt: z.number(),
         visible: z.number(),
+        seedsToDecide: z.number().optional(),
         text,
       }),
     )
@@ -74,6 +76,8 @@ const resultSchema = z.strictObject({
   ours: text,
   findings: z.array(findingSchema).readonly(),
   settings: z.array(z.strictObject({ text, because: text })).readonly(),
+  /** A short text of all specs and seeds, wherever they were run; missing in earlier results. */
+  setup: text.optional(),
   differences: z.array(text).readonly(),
   chart: chartSchema,
   table: z.strictObject({
@@ -154,6 +158,7 @@ export function resultOf(
     ours,
     findings,
     settings: figure.settings ?? [],
+    setup: setupOf(figure),
     differences: figure.differences,
     chart: figure.chart(sweep),
     table: figure.table(sweep),

@@ -104,6 +104,12 @@ export const metricCurve = (records: readonly RunRecord[]): readonly CurvePoint[
     return y === undefined ? [] : [{ x: iteration + 1, y }];
   });
 
+/** The metric on the test set by the number of iterations: of each replica on its share of the set, where they differ. */
+export const replicaCurve = (records: readonly RunRecord[]): readonly CurvePoint[] =>
+  evaluationsOf(records).flatMap(({ iteration, metric }) =>
+    metric === undefined ? [] : [{ x: iteration + 1, y: metric }],
+  );
+
 /**
  * The distance of what was applied from what uncompressed ranks would apply, relative to that, in each
  * iteration that was compared.

@@ -1,9 +1,8 @@
 /** `gradwire reproduce table DIR`: all results of a directory as Markdown. */
 import type { Command } from 'commander';
-import { inputError } from '../../shared/errors/errors.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { figures } from '../../reproduce/figures/registry.ts';
-import { resultsDocument } from '../../reproduce/page/results-document.ts';
-import type { Result } from '../../reproduce/result.ts';
+import { inOrder, resultsDocument } from '../../reproduce/page/results-document.ts';
 import { readResults } from '../../main/figures/read-results.ts';
 
 export function addReproduceTableCommand(reproduce: Command): void {
@@ -14,16 +13,9 @@ export function addReproduceTableCommand(reproduce: Command): void {
     .option('--json', 'one line of JSON for each result', false)
     .action(async (directory: string, { json }: { readonly json: boolean }) => {
       const found = await readResults(directory);
-      if (found.length === 0) {
-        throw inputError('RESULTS_MISSING', 'no results here', {
-          place: directory,
-          next: 'Produce them first: gradwire reproduce --all.',
-        });
-      }
+      if (found.length === 0) throw noResults(directory);
       const order = figures.map(({ id }) => id);
-      const place = ({ figure }: Result): number =>
-        order.includes(figure) ? order.indexOf(figure) : order.length;
-      const sorted = found.toSorted((a, b) => place(a) - place(b));
+      const sorted = inOrder(found, order);
       const missing = order.filter((id) => !found.some(({ figure }) => figure === id));
       process.stdout.write(
         json
@@ -32,3 +24,9 @@ export function addReproduceTableCommand(reproduce: Command): void {
       );
     });
 }
+
+export const noResults = (directory: string): GradwireError =>
+  inputError('RESULTS_MISSING', 'no results here', {
+    place: directory,
+    next: 'Produce them first: gradwire reproduce --all.',
+  });

@@ -26,6 +26,7 @@ import { FigureInterruption } from '../session/figure-interruption.ts';
 import { reproduceFigure, type FigurePlan } from '../session/reproduced-figure.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { humanFigurePrinter, jsonFigurePrinter } from '../text/figure-printer.ts';
+import { addReproduceJudgeCommand } from './reproduce-judge.ts';
 import { addReproduceListCommand } from './reproduce-list.ts';
 import { addReproduceTableCommand } from './reproduce-table.ts';
 
@@ -80,6 +81,7 @@ export function addReproduceCommand(program: Command): void {
     .option('--json', 'one JSON object per line', false)
     .action(reproduce);
   addConnectOptions(command);
+  addReproduceJudgeCommand(command);
   addReproduceListCommand(command);
   addReproduceTableCommand(command);
 }

@@ -81,8 +81,8 @@ export const a2sgdFigure2: Figure = {
   },
   rule:
     `With ${formatCount(LARGEST)} elements, the largest size of the sweep, A2SGD and Gaussian-k each take ` +
-    'less time than QSGD and than top-k, by 1.12 times or more, the smallest ' +
-    'speed-up that any of the five papers reports as one (SparCML, section 8.3); and ' +
+    'less time than QSGD and than top-k, by 1.12 times or more, SparCML’s smallest ' +
+    'speed-up (section 8.3), as A2SGD’s text has no times; and ' +
     'A2SGD takes less than Gaussian-k, by however little. A time is that of compressing in one iteration ' +
     'on one rank: the shortest of iterations 100 to 199 of both ranks, since other work ' +
     'on the computer only adds to it.',

@@ -28,56 +28,62 @@ const PAPER = {
   evaluateEvery: 5 * EPOCH,
 };
 
-export const a2sgdFigure3Resnet = accuracyFigure({
-  // Those before were judged at another rate (docs/decisions/050-reproductions.md).
-  seeds: [21, 22, 23, 24, 25],
-  id: 'a2sgd-figure-3-resnet',
-  number: 'Figure 3, ResNet-20',
-  title: 'Accuracy of A2SGD and other methods, ResNet-20 on eight ranks',
-  claim: {
-    text:
-      'Within the same number of epochs A2SGD comes closest to the accuracy of dense SGD, and ' +
-      'closer than Top-K, Gaussian-K and QSGD.',
-    quoted: [
+export const a2sgdFigure3Resnet = accuracyFigure(
+  {
+    // Those before were judged at another rate (docs/decisions/050-reproductions.md).
+    seeds: [21, 22, 23, 24, 25],
+    id: 'a2sgd-figure-3-resnet',
+    number: 'Figure 3, ResNet-20',
+    title: 'Accuracy of A2SGD and other methods, ResNet-20 on eight ranks',
+    claim: {
+      text:
+        'Within the same number of epochs A2SGD comes closest to the accuracy of dense SGD, and ' +
+        'closer than Top-K, Gaussian-K and QSGD.',
+      quoted: [
+        {
+          text: 'A2SGD on ResNet-20 with 8 workers: 87.82 % top-1 accuracy on CIFAR10, 2.5 % better than Top-K',
+          where: 'section 4.2',
+        },
+        {
+          text: 'the other methods’ accuracies are plotted, but the text gives no numbers',
+          where: 'Figure 3',
+        },
+      ],
+    },
+    settings: [
+      A2SGD_QSGD_SETTING,
       {
-        text: 'A2SGD on ResNet-20 with 8 workers: 87.82 % top-1 accuracy on CIFAR10, 2.5 % better than Top-K',
-        where: 'section 4.2',
+        text: 'Top-k and Gaussian-k send 2.4 % of the entries, so that each entry is sent about 7 times.',
+        because:
+          'Appendix: “Threshold for TopK and GaussianK is 0.001d in all the experiments”. With 150 epochs of 50,000 images, 1,024 at a time, that sends each entry 7 times; in 300 iterations it would send a third of them once, and what is still in the residuals would be all that is compared.',
       },
       {
-        text: 'the other methods’ accuracies are plotted, but the text gives no numbers',
-        where: 'Figure 3',
+        text: 'A rate of 0.1 without momentum, with gradual warm-up over a tenth and polynomial decay.',
+        because:
+          'Table 1: a rate of 0.1 for batches of 128, as many images as a step has here, with “LS(1 x) + GW + PD”: linear scaling has nothing to scale. The text names no momentum, and gives neither the length of the warm-up nor the power of the decay (2 here).',
+      },
+      {
+        text: 'Eight workers × 16 images, 300 iterations, 4.8 passes.',
+        because:
+          'Section 4.2 has eight workers, Table 1 batches of 128. A worker has 1,000 images, where the paper’s has 6,250: A2SGD’s replicas see no other images, and over many passes each would learn its own by heart.',
       },
     ],
-  },
-  settings: [
-    A2SGD_QSGD_SETTING,
-    {
-      text: 'Top-k and Gaussian-k send 2.4 % of the entries, so that each entry is sent about 7 times.',
-      because:
-        'Appendix: “Threshold for TopK and GaussianK is 0.001d in all the experiments”. With 150 epochs of 50,000 images, 1,024 at a time, that sends each entry 7 times; in 300 iterations it would send a third of them once, and what is still in the residuals would be all that is compared.',
-    },
-    {
-      text: 'A rate of 0.1 without momentum, with gradual warm-up over a tenth and polynomial decay.',
-      because:
-        'Table 1: a rate of 0.1 for batches of 128, as many images as a step has here, with “LS(1 x) + GW + PD”: linear scaling has nothing to scale. The text names no momentum, and gives neither the length of the warm-up nor the power of the decay (2 here).',
-    },
-    {
-      text: 'Eight workers × 16 images, 300 iterations, 4.8 passes.',
-      because:
-        'Section 4.2 has eight workers, Table 1 batches of 128. A worker has 1,000 images, where the paper’s has 6,250: A2SGD’s replicas see no other images, and over many passes each would learn its own by heart.',
-    },
-  ],
-  differences: [
-    'The embedded shapes (8,000 + 1,000 drawn images of ten kinds), not CIFAR10; 4.8 passes, not 150.',
-    AVERAGED_WEIGHTS,
-  ],
-  cases: casesOf(LAPTOP, SHARE),
-  full: {
-    cases: casesOf(PAPER),
-    data: CIFAR_10,
     differences: [
-      'As in the paper: 8 workers × 128 images of CIFAR10, 150 epochs, a rate of 0.1 scaled to 1,024 images, 0.1 % of the entries. Its text gives neither the length of the gradual warm-up (five epochs here) nor the power of the decay (2 here), and no momentum.',
+      'The embedded shapes (8,000 + 1,000 drawn images of ten kinds), not CIFAR10; 4.8 passes, not 150.',
       AVERAGED_WEIGHTS,
     ],
+    cases: casesOf(LAPTOP, SHARE),
+    full: {
+      cases: casesOf(PAPER),
+      data: CIFAR_10,
+      differences: [
+        'As in the paper: 8 workers × 128 images of CIFAR10, 150 epochs, a rate of 0.1 scaled to 1,024 images, 0.1 % of the entries. Its text gives neither the length of the gradual warm-up (five epochs here) nor the power of the decay (2 here), and no momentum.',
+        AVERAGED_WEIGHTS,
+      ],
+    },
   },
-});
+  {
+    least: 0.013,
+    text: '1.3 points or more, the smaller of the two differences from Top-K in the text',
+  },
+);

@@ -70,8 +70,8 @@ export const a2sgdFigure4: Figure = {
     'and than QSGD. Large gradient: each of them takes less time than dense, top-k ' +
     'and QSGD. Third: for either gradient every other method takes less time than ' +
     `QSGD with ${MANY} workers. Fourth: for either gradient every method takes longer with ` +
-    `${MANY} workers than with ${FEW}. Less and longer mean 1.12 times or more, the smallest ` +
-    'speed-up that any of the five papers reports as one (SparCML, section 8.3); ' +
+    `${MANY} workers than with ${FEW}. Less and longer mean 1.12 times or more, SparCML’s smallest ` +
+    'speed-up (section 8.3), as A2SGD’s text has no times; ' +
     'about as long means up to that.',
   settings: [A2SGD_QSGD_SETTING, A2SGD_SHARE_SETTING, SIZES_SETTING, WORKERS_SETTING],
   differences: LAPTOP_ITERATION_NOTES,

@@ -62,9 +62,9 @@ export const closerThanOthers = (
 
 /** A difference from the paper. */
 export const AVERAGED_WEIGHTS =
-  'A2SGD’s replicas drift apart, and their final model has the average of their weights. The paper’s algorithm averages the last gradient alone (lines 9 and 10), so its workers’ weights stay different; the table has the replicas’ own measure, too.';
+  'A2SGD’s replicas drift apart, and a run’s final model has the average of their weights. The paper’s algorithm averages the last gradient alone (lines 9 and 10), so its workers’ weights stay different: what is judged is their own measure, each on its share of the test set. The table has that of the averaged weights, too.';
 
-/** Metric of the ranks’ own replicas, before weights are averaged; that of the final model if none drifted. */
+/** Metric of the ranks’ own replicas, before their weights are averaged; that of the final model if none drifted. */
 export const ownMetric = (records: readonly RunRecord[]): number | undefined => {
   const { metric, replicaMetric } = doneOf(records);
   return replicaMetric ?? metric;

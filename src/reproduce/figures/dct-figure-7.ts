@@ -6,7 +6,7 @@
 import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import type { Case, Figure } from '../figure.ts';
-import { exceedsTimes, faster, LEAST_SPEED_UP, timedClaim } from '../part.ts';
+import { exceedsTimes, faster, timedClaim } from '../part.ts';
 import { timeOfLastRank } from '../run-measures.ts';
 import { ratios, type Sweep } from '../sweep.ts';
 import { DCT } from './papers.ts';
@@ -25,6 +25,9 @@ const [LOW, MIDDLE, HIGH] = SPARSITIES as [number, number, number];
 const FROM = 10;
 /** Phases of an exchange. */
 const PHASES = ['compress', 'send', 'receive', 'wait', 'reduce', 'decompress'] as const;
+
+/** The smallest gain of time in the paper's Table 5: 7.04 %. */
+const LEAST_GAIN = 1 / (1 - 0.0704);
 
 const idOf = (percent: number, lifeSpan: number): string =>
   `eta${percent}-life${lifeSpan}`;
@@ -98,8 +101,8 @@ export const dctFigure7: Figure = {
     'without compression; at 95 % with L = 1,000 it is shorter than without, and ' +
     'shorter than with L = 1; with L = 1,000 it is shorter at 99 than at 75 %; and ' +
     'the step from 95 to 99 % shortens it by a smaller factor than that from nothing ' +
-    'to 75 %. Longer, shorter and smaller mean 1.12 times or more, the smallest ' +
-    'speed-up that any of the five papers reports as one (SparCML, section 8.3).',
+    'to 75 %. Longer, shorter and smaller mean 1.08 times or more, the smallest ' +
+    'gain of time in the paper’s Table 5 (7.04 %).',
   settings: [
     {
       text: 'A threshold is found from a sorted copy.',
@@ -110,6 +113,11 @@ export const dctFigure7: Figure = {
       text: 'L = 1, 10 and 1,000; 75, 95 and 99 % left out.',
       because:
         'Section 3.3 names a life-span of one and updates “every thousand iterations”; the shares are lost in the text that we have, and these are of Tables 1 and 2.',
+    },
+    {
+      text: 'Adagrad with a rate of 0.02, batches of 16, 40 iterations.',
+      because:
+        'Ours: only times are taken, and neither optimiser nor batch changes what an exchange sends. 40 iterations are enough for L = 1 and 10; a threshold that may live for 1,000 is renewed only if it strays, which is what its life-span is about.',
     },
     {
       text: 'An emulated network of 1 Gbit/s.',
@@ -139,23 +147,23 @@ export const dctFigure7: Figure = {
       parts: [
         timedClaim(
           `at ${MIDDLE} % with L = 1 an exchange takes longer than without compression`,
-          faster(dense, always),
+          faster(dense, always, LEAST_GAIN),
         ),
         timedClaim(
           `at ${MIDDLE} % with L = 1,000 it takes less time than without compression`,
-          faster(never, dense),
+          faster(never, dense, LEAST_GAIN),
         ),
         timedClaim(
           `at ${MIDDLE} % with L = 1,000 it takes less time than with L = 1`,
-          faster(never, always),
+          faster(never, always, LEAST_GAIN),
         ),
         timedClaim(
           `with L = 1,000 it takes less time at ${HIGH} than at ${LOW} %`,
-          faster(at(HIGH, NEVER), at(LOW, NEVER)),
+          faster(at(HIGH, NEVER), at(LOW, NEVER), LEAST_GAIN),
         ),
         timedClaim(
           `the step from ${MIDDLE} to ${HIGH} % gains less than that from nothing to ${LOW} %`,
-          exceedsTimes(ratios(dense, at(LOW, NEVER)), last, LEAST_SPEED_UP),
+          exceedsTimes(ratios(dense, at(LOW, NEVER)), last, LEAST_GAIN),
         ),
       ],
       ours: [

@@ -88,7 +88,7 @@ export const dctTable4: Figure = {
     {
       text: 'Split behind the ReLU of the second of two layers; with three workers, of the first as well.',
       because:
-        'Section 3.2: “we inserted the DCT-MP operator after the ReLu operator in the FFN of the fifth encoder layer”, of six; with two splits “additionally” in another layer.',
+        'Section 3.2: “we inserted the DCT-MP operator after the ReLu operator in the FFN of the fifth encoder layer”, of six; with two splits “additionally” in a layer whose number our text repeats, so that one of the two is a mistake.',
     },
     {
       text: 'The paper’s shares left out: 90 and 95 % of the units of each row; what passes the network passes whole.',

@@ -6,13 +6,7 @@ import { meanCurve, type Chart } from '../chart/chart.ts';
 import type { CurvePoint } from '../figure.ts';
 import type { Sweep } from '../sweep.ts';
 import type { TrainedModel } from './scalecom-models.ts';
-import {
-  BASELINE,
-  idOf,
-  relativeLoss,
-  TOLERANCE,
-  type Variant,
-} from './scalecom-training.ts';
+import { BASELINE, idOf, relativeLoss, type Variant } from './scalecom-training.ts';
 
 /** @param variants all but the baseline; with the models at most six curves */
 export const lossCurves = (
@@ -33,8 +27,21 @@ export const lossCurves = (
       points: meanCurve(behind(sweep, model, variant), 100),
     })),
   ),
-  references: [{ y: 100 * TOLERANCE, label: 'more at the end counts as a loss' }],
+  references: [...new Set(models.map(({ tolerance }) => tolerance))].map(
+    (tolerance) => ({
+      y: 100 * tolerance,
+      label: `more at the end counts as a loss${ofWhich(models, tolerance)}`,
+    }),
+  ),
 });
+
+/** The models that a tolerance is of, where others have another one. */
+function ofWhich(models: readonly TrainedModel[], tolerance: number): string {
+  const those = models.filter((model) => model.tolerance === tolerance);
+  return those.length === models.length
+    ? ''
+    : `: ${those.map(({ id }) => id).join(', ')}`;
+}
 
 /** The relative loss over the share of a training in percent, from its half on, by seed. */
 function behind(

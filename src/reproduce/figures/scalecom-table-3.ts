@@ -89,6 +89,7 @@ export const scalecomTable3: Figure = {
           return named(
             model.name,
             toleratedLoss(
+              model,
               losses(sweep, model, FILTERED).map((lost, index) => lost - plain[index]!),
             ),
           );

@@ -78,6 +78,11 @@ export const TRAINING_SETTINGS: readonly Setting[] = [
       'Tables 2 and 3: 92X for the smallest image set, CIFAR10; 100X for the LSTM in Table 3. (Table 2 has 400X for an LSTM of four bidirectional layers; ours has one.)',
   },
   {
+    text: 'Rates of 0.05 (FNN-3), 0.5 (LSTM) and 0.002 (Transformer) for two workers; batches of 32 images or 4 windows for each.',
+    because:
+      'Ours: ones at which uncompressed training of these small models learns, chosen without a compressed run. Table 2 has 128 and more for each of 4 to 8 workers, which a laptop has no time for.',
+  },
+  {
     text: '1,500 iterations (FNN-3) and 2,000 (LSTM).',
     because:
       'Ours: the paper trains for whole schedules. The filter drains a residual in 1/(ratio × β) iterations, 920 and 1,000 at β = 0.1; in fewer, most of the gradient would still be in the residuals at the end, filter or not.',
@@ -99,17 +104,11 @@ export const TRAINING_SETTINGS: readonly Setting[] = [
   },
 ];
 
-/**
- * The largest relative loss of accuracy, BLEU or word errors in the paper's two tables, which
- * the paper counts as none (27.64 to 27.24 BLEU).
- */
-export const TOLERANCE = 0.015;
-
 export const MARGIN_TEXT =
   'Without loss means: relative to uncompressed training with the same seed, the ' +
-  'accuracy is lower or the perplexity higher by at most 1.5 %, the largest such ' +
-  'loss in the paper’s own tables (27.64 to 27.24 BLEU), which the paper counts as ' +
-  'none.';
+  'accuracy is lower by at most 0.76 %, or the perplexity higher by at most 1.5 %. These are the largest such ' +
+  'losses in the paper’s own tables, which it counts as none: 76.473 to 75.895 % of ImageNet (ResNet50, Table 3), and 27.64 ' +
+  'to 27.24 BLEU (Table 2); perplexities are not in its text.';
 
 /** The measure on the test set at the end of a run, and while it trained. */
 export const measureMetric = (records: readonly RunRecord[]): Measurement => ({
@@ -149,13 +148,15 @@ export const withoutLoss = (
   claim(
     `${variant.name} ends without loss`,
     ...models.map((model) =>
-      named(model.name, toleratedLoss(losses(sweep, model, variant))),
+      named(model.name, toleratedLoss(model, losses(sweep, model, variant))),
     ),
   );
 
 /** A loss is at most what the paper counts as none. */
-export const toleratedLoss = (lost: readonly number[]): Test =>
-  atMost(lost, { trueAt: TOLERANCE, format: formatPercent });
+export const toleratedLoss = (
+  { tolerance }: TrainedModel,
+  lost: readonly number[],
+): Test => atMost(lost, { trueAt: tolerance, format: formatPercent });
 
 export const oursText = (
   sweep: Sweep,

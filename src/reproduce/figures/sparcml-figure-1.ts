@@ -92,12 +92,12 @@ export const sparcmlFigure1: Figure = {
     ],
   },
   rule:
-    'Two claims. First: for each density per rank, the density of the sum is at ' +
-    'least a tenth higher at twice as many ranks, as long as it was counted. Second: ' +
-    'so it is at each number of ranks where each rank sends ten times as much. And a ' +
-    'check: at 10 % per rank and 8 ranks SparCML’s own collective has given up its ' +
-    'sparse format in all iterations, as it must when two streams together may have ' +
-    'half of all entries.',
+    'One claim: for each density per rank, the density of the sum is at ' +
+    'least a tenth higher at twice as many ranks, as long as it was counted. And two ' +
+    'checks. At each number of ranks the sum is denser where each rank sends ten times as much, as it must: with ' +
+    'ten times the entries of one rank it has more than those of eight before. At 10 % per rank and 8 ranks ' +
+    'SparCML’s own collective has given up its sparse format in all iterations, as it must when two streams together ' +
+    'may have half of all entries. Whether communication is the bottleneck again is not judged.',
   settings: [
     {
       text: '0.1, 1 and 10 % of the entries of each rank.',
@@ -214,21 +214,13 @@ function growth(sweep: Sweep, density: number): Part {
 
 /** Compares one density per rank with the next, at each number of ranks. */
 const denserByDensity = (sweep: Sweep): Part =>
-  claim(
+  check(
     'at each number of ranks the sum is denser where each rank sends more',
-    ...RANKS.flatMap((ranks) =>
-      DENSITIES.slice(1).flatMap((density, index) => {
-        const below = DENSITIES[index]!;
+    RANKS.every((ranks) =>
+      DENSITIES.slice(1).every((density, index) => {
         const more = sweep.observed(idOf(ranks, density), 'density');
-        const less = sweep.observed(idOf(ranks, below), 'density');
-        return more === undefined || less === undefined
-          ? []
-          : [
-              named(
-                `${ranks} ranks, ${tenths(below)} to ${tenths(density)}`,
-                exceedsTimes(more, less, GROWTH),
-              ),
-            ];
+        const less = sweep.observed(idOf(ranks, DENSITIES[index]!), 'density');
+        return more === undefined || less === undefined || mean(more) > mean(less);
       }),
     ),
   );

@@ -178,6 +178,11 @@ export const sparcmlTable2: Figure = {
         'Section 8.2 measures passes over the data with both losses; Algorithm 1 has no momentum.',
     },
     {
+      text: 'A rate of 0.5.',
+      because:
+        'Ours: only the time of a pass is judged, and that both reductions come to the same loss, at any rate.',
+    },
+    {
       text: 'Batches of 8 × 125.',
       because:
         'Ours: 9,000 samples in place of millions leave nine iterations for a pass; with the paper’s 1,000 for each node there would be one.',

@@ -15,6 +15,7 @@ import type { ResultTable } from '../figure.ts';
 import type { Result } from '../result.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { chanceText, verdictText } from './verdict-text.ts';
+import { whatWouldChange } from './what-would-change.ts';
 
 export function page(result: Result): string {
   const { paper, number, title, verdict } = result;
@@ -38,6 +39,7 @@ export function page(result: Result): string {
 <section><h2>Measured</h2>${chartFigure(result.chart, title)}</section>
 <section>${scrolling('Measured values', table(result.table))}</section>
 <section><h2>The rule, stated before the runs</h2><p>${text(result.rule)}</p>${findings(result)}${chance(result)}</section>
+<section><h2>What would change the verdict</h2>${list('differences', whatWouldChange(result).map(text))}</section>
 ${settings(result)}<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
 <section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
 <footer>A verdict is about the direction of the claim at this scale, on this computer, and about nothing else.</footer>

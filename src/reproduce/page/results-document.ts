@@ -4,6 +4,7 @@
  */
 import type { Result } from '../result.ts';
 import { chanceText } from './verdict-text.ts';
+import { whatWouldChange } from './what-would-change.ts';
 
 const HEADER = `# Reproduced figures
 
@@ -16,29 +17,83 @@ differences from the paper. Figures that have not been repeated since these rule
 as not measured: their earlier results are void.
 `;
 
+/** A figure's part of the document: a row of its table, and a section. */
+export interface Entry {
+  readonly figure: string;
+  readonly row: string;
+  readonly section: string;
+}
+
 /**
  * @param results in the order of the rows
  * @param missing ids of figures without a result
  */
-export function resultsDocument(
+export const resultsDocument = (
   results: readonly Result[],
   missing: readonly string[] = [],
+): string => documentOf(results.map(entryOf), missing);
+
+/** The document of entries, those of earlier documents among them. */
+export function documentOf(
+  entries: readonly Entry[],
+  missing: readonly string[],
 ): string {
   const header = ['figure', 'claim', 'here', 'verdict', 'measured'];
-  const rows = results.map((result) => [
+  const rows = entries.map(({ row }) => row);
+  const table = [line(header), line(header.map(() => '---')), ...rows].join('\n');
+  const ids = missing.map((id) => `\`${id}\``).join(', ');
+  const unmeasured = missing.length === 0 ? '' : `\nNot measured yet: ${ids}.\n`;
+  const sections = entries.map(({ section }) => section).join('');
+  return `${HEADER}\n${table}\n${unmeasured}${sections}`;
+}
+
+export const entryOf = (result: Result): Entry => ({
+  figure: result.figure,
+  row: line([
     `${result.paper.name}, ${result.number}: \`${result.figure}\``,
     result.claim.text,
     result.ours,
     `**${result.verdict}**`,
     `${date(result)}; ${device(result)}`,
-  ]);
-  const table = [header, header.map(() => '---'), ...rows].map(line).join('\n');
-  const ids = missing.map((id) => `\`${id}\``).join(', ');
-  const unmeasured = missing.length === 0 ? '' : `\nNot measured yet: ${ids}.\n`;
-  return `${HEADER}\n${table}\n${unmeasured}${results.map(section).join('')}`;
+  ]),
+  section: sectionOf(result),
+});
+
+/** The entries of a document that \`documentOf\` has made. */
+export function entriesIn(document: string): readonly Entry[] {
+  const [head, ...sections] = document.split(/^(?=## )/m);
+  const rows = new Map(
+    head!.split('\n').flatMap((row) => {
+      const figure = /^\| [^|]*: `([\w-]+)` \|/.exec(row)?.[1];
+      return figure === undefined ? [] : [[figure, row] as const];
+    }),
+  );
+  return sections.flatMap((section) => {
+    const figure = /^## (.*)/.exec(section)![1]!;
+    const row = rows.get(figure);
+    return row === undefined
+      ? []
+      : [{ figure, row, section: `\n${section.trimEnd()}\n` }];
+  });
 }
 
-function section({ figure, claim, falseVerdict, findings }: Result): string {
+const FULL = /-full$/;
+
+/** Figures in the order of some ids; that at full scale follows its own, and unknown ones come last. */
+export function inOrder<T extends { readonly figure: string }>(
+  all: readonly T[],
+  ids: readonly string[],
+): readonly T[] {
+  const place = ({ figure }: T): number => {
+    const index = ids.indexOf(figure.replace(FULL, ''));
+    if (index < 0) return ids.length;
+    return FULL.test(figure) ? index + 0.5 : index;
+  };
+  return all.toSorted((a, b) => place(a) - place(b));
+}
+
+function sectionOf(result: Result): string {
+  const { figure, claim, falseVerdict, findings } = result;
   const quoted = claim.quoted.map(({ text, where }) => `- ${text} (${where})`);
   const found = findings.flatMap(({ kind, measured, obstacle, outcome, text }) => [
     `- ${outcome}: ${kind === 'claim' ? '' : `(${kind}) `}${text}` +
@@ -51,7 +106,10 @@ function section({ figure, claim, falseVerdict, findings }: Result): string {
   return (
     `\n## ${figure}\n\nThe paper:\n\n${quoted.join('\n')}\n\n` +
     `The rule, part by part:\n\n${found.join('\n')}\n` +
-    (chance === undefined ? '' : `\n${chance}\n`)
+    (chance === undefined ? '' : `\n${chance}\n`) +
+    `\nWhat would change the verdict:\n\n${whatWouldChange(result)
+      .map((one) => `- ${one}\n`)
+      .join('')}`
   );
 }
 

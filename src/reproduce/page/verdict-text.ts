@@ -6,7 +6,7 @@ export function verdictText({
   verdict,
 }: {
   readonly verdict: Verdict;
-  readonly findings: readonly Pick<Finding, 'obstacle'>[];
+  readonly findings: readonly Pick<Finding, 'kind' | 'obstacle' | 'outcome'>[];
 }): string {
   switch (verdict) {
     case 'confirmed':
@@ -14,6 +14,11 @@ export function verdictText({
     case 'refuted':
       return 'The direction of the claim does not hold here, at this scale.';
     case 'undecided': {
+      if (
+        findings.some(({ kind, outcome }) => kind === 'check' && outcome === 'fails')
+      ) {
+        return 'These runs cannot decide: a check of the implementation fails.';
+      }
       const obstacle = findings.find((one) => one.obstacle !== undefined)?.obstacle;
       return obstacle === undefined
         ? 'These runs cannot decide: an effect that counts can be neither shown nor excluded.'

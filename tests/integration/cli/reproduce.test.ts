@@ -79,6 +79,19 @@ test('a figure is repeated, judged and written down', { tags: 'soak' }, async ()
 
   const { stdout: table } = succeeded(await home.run(['reproduce', 'table', out]));
   expect(table).toMatch(/\| A2SGD, Table 2: `a2sgd-table-2` \|.*\| \*\*checked\*\* \|/);
+
+  // As if an earlier rule had judged the same runs.
+  const file = path.join(out, `${FIGURE}.json`);
+  const judge = async (): Promise<string> =>
+    succeeded(await commands.run(['reproduce', 'judge', out])).stdout;
+  expect(await judge()).toBe('a2sgd-table-2: checked, as before\n');
+  writeFileSync(file, JSON.stringify({ ...written, verdict: 'refuted' }));
+  expect(await judge()).toBe('a2sgd-table-2: refuted → checked\n');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(written);
+  const others = JSON.stringify({ ...written, setup: 'another' });
+  writeFileSync(file, others);
+  expect(await judge()).toMatch(/^a2sgd-table-2: checked, by earlier settings; /);
+  expect(readFileSync(file, 'utf8')).toBe(others);
 });
 
 test.skipIf(availableParallelism() >= 8)(

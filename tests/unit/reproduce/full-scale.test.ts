@@ -24,6 +24,7 @@ const RANKS: Readonly<Record<string, readonly number[]>> = {
   'sparcml-figure-3-nodes': [2, 4, 8],
   'sparcml-table-2': [8],
   'qsgd-table-1': [8],
+  'a2sgd-figure-1': [1],
   'a2sgd-figure-3': [8],
   'a2sgd-figure-3-resnet': [8],
   'a2sgd-figure-4': [2, 8],
@@ -55,7 +56,7 @@ describe.each(withFull.map((figure) => [figure.id, figure] as const))(
     test('has runs that can be launched, on the machines that were named', () => {
       const planned = plannedRuns(full(figure, { data: broughtData() }));
       for (const { case: one, spec } of planned) {
-        expect(spec.world.nodes).toEqual(['a', 'b']);
+        expect(spec.world.nodes).toEqual(['a', 'b'].slice(0, spec.world.ranks));
         // A claim about two networks: that of the machines cannot be both.
         if (!one.id.startsWith('slow-')) expect(spec.network).toBeUndefined();
         expect(spec.name).toMatch(`reproduce ${id}-full: `);
@@ -148,11 +149,21 @@ test.each<readonly [figure: string, id: string, sizes: object]>([
     },
   ],
   [
+    'a2sgd-figure-1',
+    'fnn3',
+    {
+      workload: { model: 'fnn3', dataset: 'mnist', batchPerRank: 128 },
+      optimizer: { lr: 0.01, warmupIterations: 2345 },
+      iterations: 14_070,
+    },
+  ],
+  [
     'a2sgd-figure-3',
     'a2sgd',
     {
       workload: { model: 'fnn3', dataset: 'mnist', batchPerRank: 128, data: '/data' },
-      optimizer: { lr: 0.01 },
+      // 0.01 for 128 images, and linear scaling to 1,024.
+      optimizer: { lr: 0.08 },
       iterations: 1740,
     },
   ],
@@ -252,7 +263,7 @@ test('a model that is not the laptop’s is in the title', () => {
   expect(full(figure).title).toBe(figure.title);
 });
 
-test('a world that is too small is refused, one of unknown size is not', () => {
+test('a world that is too small for times is refused, one of unknown size is not', () => {
   const figure = findFigure('sparcml-figure-3');
   expect(() => full(figure, { processors: 7 })).toThrow(
     expect.objectContaining({
@@ -264,6 +275,8 @@ test('a world that is too small is refused, one of unknown size is not', () => {
   );
   expect(full(figure, { processors: 8 }).id).toBe('sparcml-figure-3-full');
   expect(full(figure, { processors: undefined }).id).toBe('sparcml-figure-3-full');
+  // An accuracy comes out the same on one processor.
+  expect(full(findFigure('a2sgd-figure-3'), { processors: 1 }).cases).toHaveLength(5);
 });
 
 test('a run is on as many machines as it has ranks', () => {

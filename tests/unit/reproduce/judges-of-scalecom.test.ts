@@ -32,13 +32,13 @@ describe('gradients that build up', () => {
     });
   });
 
-  test('are refuted where ScaleCom grows as well', () => {
+  test('are not confirmed where ScaleCom grows as well', () => {
     const values = receiving(
       (workers) => 1000 * workers,
       (workers) => 500 * workers,
     );
     expect(judged(scalecomFigure1, values)).toEqual({
-      verdict: 'refuted',
+      verdict: 'undecided',
       outcomes: [
         'fails: under ScaleCom a worker receives as much at 8 workers as at 2',
       ],
@@ -159,7 +159,7 @@ describe('what ScaleCom saves', () => {
   /** ms of a reduction by method and workers. */
   const DENSE = () => 300;
   const TOPK = (workers: number) => 4 * workers;
-  const SCALECOM = () => 6;
+  const SCALECOM = () => 1.8;
   const taking =
     (
       reductions: Readonly<Record<string, (workers: number) => number>> = {},
@@ -187,13 +187,10 @@ describe('what ScaleCom saves', () => {
       'from 4 to 16 workers a reduction of local top-k grows at least half as much as linear growth',
       { topk: (workers) => 20 + 0.1 * workers },
     ],
+    ['that of ScaleCom hardly grows', { scalecom: (workers) => 0.1 * workers ** 2 }],
     [
-      'that of ScaleCom grows less',
-      { scalecom: (workers) => 0.1 * workers ** 2, topk: (workers) => 4 * workers },
-    ],
-    [
-      'with ScaleCom communication is at most a tenth of the iteration (4 workers, 8 workers, 16 workers)',
-      { scalecom: () => 60 },
+      'with ScaleCom communication is at most 3 % of the iteration (4 workers, 8 workers, 16 workers)',
+      { scalecom: () => 30 },
     ],
   ])('is refuted: %s', (text, reductions) => {
     expect(judged(scalecomFigure6, taking(reductions))).toMatchObject({
@@ -203,14 +200,14 @@ describe('what ScaleCom saves', () => {
   });
 
   test('is refuted where an iteration takes longer than with dense gradients', () => {
-    const { verdict, outcomes } = judged(scalecomFigure6, taking({ none: () => 2 }));
+    const { verdict, outcomes } = judged(scalecomFigure6, taking({ none: () => 1 }));
     expect(verdict).toBe('refuted');
     expect(outcomes[0]).toMatch(/^fails: an iteration takes less time with ScaleCom/);
   });
 
-  test('is undecided where seeds are on either side of a tenth', () => {
+  test('is undecided where seeds are on either side of 3 %', () => {
     expect(
-      judged(scalecomFigure6, taking({ scalecom: () => 20 }, [1, 2, 1, 0.5, 1.5])),
+      judged(scalecomFigure6, taking({ scalecom: () => 8 }, [1, 2, 1, 0.5, 1.5])),
     ).toMatchObject({ verdict: 'undecided' });
   });
 });
@@ -306,7 +303,7 @@ describe('models trained at a large batch size', () => {
   });
 
   test('are refuted where the filter does harm', () => {
-    const harmed = { 'fnn3-filtered': 0.012, 'fnn3-plain': -0.01 };
+    const harmed = { 'fnn3-filtered': 0.007, 'fnn3-plain': -0.01 };
     const exact = [0, 0, 0, 0, 0];
     expect(judged(scalecomTable3, ending(harmed, exact))).toEqual({
       verdict: 'refuted',
@@ -352,9 +349,9 @@ describe('a Transformer at a large batch size', () => {
     });
   });
 
-  test('is refuted where local top-k loses less than what counts', () => {
+  test('is undecided where local top-k loses less than what counts: nothing could be seen', () => {
     expect(judged(scalecomFigure1c, ending({ 'transformer-topk': 0.005 }))).toEqual({
-      verdict: 'refuted',
+      verdict: 'undecided',
       outcomes: ['fails: local top-k ends with a loss'],
     });
   });

@@ -1,0 +1,84 @@
+/** Sentences that say what would change a verdict: seeds, a computer, or nothing but other settings. */
+import type { Finding } from '../judgement.ts';
+import type { Result } from '../result.ts';
+
+type Measured = Finding['measured'][number];
+
+export function whatWouldChange({
+  findings,
+  verdict,
+}: Pick<Result, 'findings' | 'verdict'>): readonly string[] {
+  switch (verdict) {
+    case 'checked':
+      return ['Only a fault of the implementation: it holds by construction.'];
+    case 'confirmed':
+      return narrowest(findings);
+    case 'refuted':
+      return [
+        ...findings.filter(isRefuting).map(refuting),
+        'More seeds hardly would: the bound on false verdicts allows for their chance. What differs from the paper may.',
+      ];
+    case 'undecided':
+      return findings.filter(({ outcome }) => outcome !== 'holds').flatMap(deciding);
+    default:
+      return verdict satisfies never;
+  }
+}
+
+const isRefuting = ({ kind, outcome }: Finding): boolean =>
+  kind === 'claim' && outcome === 'fails';
+
+const refuting = ({ measured, text }: Finding): string => {
+  const failing = measured.filter(({ outcome }) => outcome === 'fails');
+  return `“${text}” refutes it: ${failing.map(described).join('; ')}.`;
+};
+
+/** The test, among those of all claims, whose interval ends closest to where it is false. */
+function narrowest(findings: readonly Finding[]): readonly string[] {
+  const tests = findings.flatMap(({ kind, measured, text }) =>
+    kind === 'claim' ? measured.map((one) => ({ text, one })) : [],
+  );
+  const [least] = tests.toSorted((a, b) => room(a.one) - room(b.one));
+  return least === undefined
+    ? []
+    : [
+        `A mean on the other side of a bound. “${least.text}” holds most narrowly: ${described(least.one)}.`,
+      ];
+}
+
+/** The distance of the mean from where the test is false, in halves of the interval. */
+const room = ({ falseAt, high, mean, low }: Measured): number =>
+  Math.abs(mean - falseAt) / Math.max((high - low) / 2, Number.MIN_VALUE);
+
+function deciding({
+  kind,
+  measured,
+  obstacle,
+  outcome,
+  text,
+}: Finding): readonly string[] {
+  if (kind === 'check') return [`“${text}”: the implementation has to be mended.`];
+  if (obstacle !== undefined) {
+    return [
+      `“${text}”: a computer that is idle and has a processor for each rank (here: ${obstacle}).`,
+    ];
+  }
+  if (kind === 'control' && outcome === 'fails') {
+    return [
+      `“${text}”: settings at which this control holds; with these, no run could have told.`,
+    ];
+  }
+  if (measured.length === 0)
+    return [`“${text}”: nothing that it is about was observed.`];
+  return measured
+    .filter((one) => one.outcome === 'unclear')
+    .map((one) => {
+      const of = one.name === undefined ? `“${text}”` : `“${text}” (${one.name})`;
+      return one.seedsToDecide === undefined
+        ? `${of}: not more seeds, if the mean stays where it is: at a bound, or between the two.`
+        : `${of}: ${one.seedsToDecide} seeds, if mean and spread stay as they are.`;
+    });
+}
+
+const described = ({ name, text }: Measured): string =>
+  name === undefined ? text : `${name}: ${text}`;

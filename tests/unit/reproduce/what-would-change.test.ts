@@ -1,0 +1,66 @@
+/** What a result says would change its verdict. */
+import { expect, test } from 'vitest';
+import { judgementOf } from '../../../src/reproduce/judgement.ts';
+import { atMost, check, claim, control, named } from '../../../src/reproduce/part.ts';
+import { whatWouldChange } from '../../../src/reproduce/page/what-would-change.ts';
+
+/** Five values around a mean, with a standard error of 0.1. */
+const around = (mean: number): readonly number[] =>
+  [-2, -1, 0, 1, 2].map((step) => mean + (step * 0.1) / Math.sqrt(0.5));
+const lost = (mean: number) => atMost(around(mean), { trueAt: 1 });
+
+test('a confirmed claim would change by its narrowest part', () => {
+  const parts = [
+    claim('this is so', lost(0)),
+    claim('that is so', named('b', lost(0.7))),
+  ];
+  const [only, ...others] = whatWouldChange(judgementOf(parts));
+  expect(only).toMatch(
+    /^A mean on the other side of a bound. “that is so” holds most narrowly: b: 0\.7000 \(/,
+  );
+  expect(others).toEqual([]);
+});
+
+test('a refuted claim names what refutes it, and only that', () => {
+  const parts = [
+    claim('this is so', lost(0)),
+    claim('that is so', named('a', lost(0)), named('b', lost(2))),
+  ];
+  const said = whatWouldChange(judgementOf(parts));
+  expect(said).toHaveLength(2);
+  expect(said[0]).toMatch(
+    /^“that is so” refutes it: b: 2\.0000 \([^;]*; visible here: [\d.]+\.$/,
+  );
+});
+
+test('an undecided claim names seeds, a computer, or what is wrong', () => {
+  const said = whatWouldChange(
+    judgementOf([
+      claim('holds', lost(0)),
+      claim('is close', named('a', lost(0.9)), named('b', lost(0))),
+      claim('is at the bound', lost(1)),
+      claim('was not seen'),
+      control('could be told', lost(2)),
+      check('adds up', false),
+    ]),
+  );
+  expect(said).toEqual([
+    '“is close” (a): 16 seeds, if mean and spread stay as they are.',
+    '“is at the bound”: not more seeds, if the mean stays where it is: at a bound, or between the two.',
+    '“was not seen”: nothing that it is about was observed.',
+    '“could be told”: settings at which this control holds; with these, no run could have told.',
+    '“adds up”: the implementation has to be mended.',
+  ]);
+  const timed = { ...claim('is faster', lost(0)), timed: true as const };
+  expect(
+    whatWouldChange(judgementOf([timed], 'busy: 8 ranks on 2 processors')),
+  ).toEqual([
+    '“is faster”: a computer that is idle and has a processor for each rank (here: busy: 8 ranks on 2 processors).',
+  ]);
+});
+
+test('what is checked would change by a fault alone', () => {
+  expect(whatWouldChange(judgementOf([check('adds up', true)]))).toEqual([
+    'Only a fault of the implementation: it holds by construction.',
+  ]);
+});
