@@ -247,6 +247,12 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly payload: PayloadKind;
   /** Type of the elements of dense payloads, where it is not f32. */
   readonly values?: HalfType | undefined;
+  /**
+   * The most by which a payload's expected squared error, relative to the squared norm of what is compressed, exceeds
+   * 0, where the source proves it of vectors of this length. Undefined: it proves none under
+   * these parameters.
+   */
+  errorBound?(parameters: z.infer<Schema>, length: number): number | undefined;
   /** Whether payloads can be summed by a collective; else they are gathered. */
   readonly reducible: boolean;
   /**

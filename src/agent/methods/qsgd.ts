@@ -94,6 +94,14 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
+  // Lemma 3.1; a residual would be compressed with the gradient.
+  errorBound: (parameters, length) => {
+    if (parameters.scale !== 'l2' || parameters.errorFeedback) return undefined;
+    if (length < parameters.minElements) return 0;
+    const s = levelsOf(parameters);
+    const d = Math.min(bucketOf(parameters), length);
+    return Math.min(d / s ** 2, Math.sqrt(d) / s);
+  },
   messages: (parameters, bucket) => {
     const message = sectionsMessage(parameters, bucket, (n) =>
       stochasticBytes(n, codingOf(parameters)),

@@ -95,6 +95,27 @@ export function withMomentumReplaced(
   return new Set(replaced.map(({ name }) => name));
 }
 
+/**
+ * The most by which the expected squared error of what a rank sends, relative to its gradient's squared norm,
+ * exceeds 0 by what the methods' papers prove: the largest of all tensors; undefined if one has no such bound.
+ */
+export function errorBoundOf(
+  plan: ExchangePlan,
+  tensors: readonly { readonly name: string; readonly length: number }[],
+): number | undefined {
+  // Sums that are quantised on their way have errors of their own.
+  if (plan.quantizeSums !== undefined) return undefined;
+  let most = 0;
+  for (const tensor of tensors) {
+    const { method, parameters } = policyOf(plan, tensor);
+    if (method.uncompressed) continue;
+    const bound = method.errorBound?.(parameters, tensor.length);
+    if (bound === undefined) return undefined;
+    most = Math.max(most, bound);
+  }
+  return most;
+}
+
 /** Requirements of a plan with drifting replicas on the training loop. */
 export interface Drift extends DriftSchedule {
   readonly drifts: boolean;

@@ -48,10 +48,13 @@ export class DueComparisons {
     return false;
   }
 
-  /** Compares on all ranks together, and reports the difference. */
-  async report(iteration: number): Promise<void> {
+  /**
+   * Compares on all ranks together, and reports the difference.
+   * @param bound of the expected squared error of what a rank sends, if theory has one
+   */
+  async report(iteration: number, bound: number | undefined): Promise<void> {
     const { comparison, rank, report, steps } = this.#options;
-    const difference = await comparison.difference(steps.exchanged!);
+    const difference = await comparison.difference(steps.exchanged!, bound);
     if (rank !== 0) return;
     report({
       type: 'comparison',

@@ -6,6 +6,7 @@ import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import {
   driftOf,
+  errorBoundOf,
   STILL,
   withMomentumReplaced,
   type Drift,
@@ -28,6 +29,7 @@ export class TrainedPlan {
   #drift: Drift = STILL;
   #replaced: ReadonlySet<string> = new Set();
   #replacementTold = false;
+  #errorBound: number | undefined;
 
   constructor(options: TrainedPlanOptions) {
     this.#options = options;
@@ -47,12 +49,18 @@ export class TrainedPlan {
     return this.#replaced;
   }
 
+  /** The bound that theory has on the squared error of what this rank sends, as `errorBoundOf` says it. */
+  get errorBound(): number | undefined {
+    return this.#errorBound;
+  }
+
   /** Trains under this plan from here on. */
   adopt(epoch: number, plan: ExchangePlan): void {
     this.#inForce = { epoch, plan };
     this.#replaceMomentum(plan);
     this.#noticeIdle(plan);
     this.#drift = driftOf(plan, this.#options.trainer.tensors);
+    this.#errorBound = errorBoundOf(plan, this.#options.trainer.tensors);
   }
 
   #replaceMomentum(plan: ExchangePlan): void {

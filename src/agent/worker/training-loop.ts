@@ -181,7 +181,7 @@ export class TrainingLoop {
       );
       if (result !== undefined) this.#reports.exchanged(result, { at, iteration });
       this.#trace(iteration, [start, end], taken);
-      if (compares) await this.#comparisons.report(iteration);
+      if (compares) await this.#comparisons.report(iteration, this.#plan.errorBound);
       await this.#options.room();
       await this.#turns.take(end);
       if (iteration === first) this.#options.begun?.();

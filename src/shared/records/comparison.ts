@@ -21,6 +21,11 @@ const comparisonRecordSchema = z.strictObject({
   iteration: count,
   /** ‖applied − uncompressed‖ / ‖uncompressed‖; absent if the latter is 0. */
   error: z.number().optional(),
+  /**
+   * The most that `error` is expected to be by what the method's paper proves, as QSGD's Lemma 3.1; absent where it
+   * proves nothing.
+   */
+  bound: z.number().optional(),
   /** Absent if one of them is 0. */
   cosine: z.number().optional(),
   /** Other methods, applied to the uncompressed gradient without a residual. */
@@ -37,11 +42,14 @@ export const comparisonKind = eventKind({
   thinning: 'measures',
   printed: unprinted,
   folds: true,
-  text: ({ cosine, error, iteration }) => ({
+  text: ({ bound, cosine, error, iteration }) => ({
     tone: 'plain',
     title: 'Compression error',
     iteration,
-    text: `${formatPercent(error)} of the uncompressed gradient, cosine ${formatQuantity(cosine)}`,
+    text:
+      `${formatPercent(error)} of the uncompressed gradient` +
+      (bound === undefined ? '' : ` (theory expects at most ${formatPercent(bound)})`) +
+      `, cosine ${formatQuantity(cosine)}`,
   }),
   summary: unchanged,
 });

@@ -296,6 +296,51 @@ describe('what is applied, compared with uncompressed', () => {
     }
   });
 
+  it('has the bound that its paper proves, and keeps it', async () => {
+    const [first] = (
+      await node.train({
+        iterations: 1,
+        compareEvery: 1,
+        world: { ranks: 1 },
+        exchange: {
+          method: 'qsgd',
+          levels: 16,
+          bucket: 512,
+          scale: 'l2',
+          minElements: 0,
+        },
+      })
+    ).filter((record) => record.type === 'comparison');
+    // √(√d/s), with one rank.
+    expect(first!.bound).toBeCloseTo(Math.sqrt(Math.sqrt(512) / 16), 6);
+    expect(first!.error).toBeGreaterThan(0.1);
+    expect(first!.error).toBeLessThan(first!.bound!);
+  });
+
+  it(
+    'keeps its bound with several ranks, which is lower',
+    { tags: 'soak' },
+    async () => {
+      const { comparisons } = await compared(4, {
+        method: 'qsgd',
+        levels: 4,
+        bucket: 1024,
+        scale: 'l2',
+        minElements: 0,
+      });
+      for (const { bound, error } of comparisons) {
+        expect(error).toBeLessThan(bound!);
+        // Gradients of four ranks are neither equal nor orthogonal.
+        expect(bound).toBeLessThan(Math.sqrt(8));
+        expect(bound).toBeGreaterThan(Math.sqrt(8 / 4));
+      }
+      const others = await compared(2, { method: 'topk', ratio: 0.01 });
+      expect(others.comparisons.map(({ bound }) => bound)).toEqual([
+        ...[undefined, undefined, undefined],
+      ]);
+    },
+  );
+
   it('changes neither training nor bytes', { tags: 'soak' }, async () => {
     const exchange = { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' };
     const looked = await compared(3, exchange);

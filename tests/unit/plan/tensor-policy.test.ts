@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import {
   driftOf,
+  errorBoundOf,
   planOf,
   policyOf,
   withMomentumReplaced,
@@ -67,6 +68,39 @@ describe('what a plan says of a tensor', () => {
       measureEvery: 0,
       resyncEvery: 0,
     });
+  });
+});
+
+describe('the bound that theory has on the error of what a rank sends', () => {
+  const l2 = { method: 'qsgd', scale: 'l2', levels: 4, bucket: 64, minElements: 0 };
+  const bound = (exchange: Record<string, unknown>, ...lengths: readonly number[]) =>
+    errorBoundOf(
+      resolvePlan(exchange),
+      lengths.map((length, index) => tensor(`t${index}`, length)),
+    );
+
+  it('is min(d/s², √d/s) of the longest runs, by QSGD’s Lemma 3.1', () => {
+    expect(bound(l2, 1000)).toBe(2);
+    expect(bound(l2, 4, 9)).toBe(9 / 16);
+    expect(bound({ ...l2, levels: 8 }, 1000)).toBe(1);
+    expect(bound({ ...l2, bits: 3, levels: 0, bucket: 0 }, 1e6)).toBeCloseTo(
+      Math.sqrt(512) / 3,
+      12,
+    );
+  });
+
+  it('is 0 for what travels whole, and unknown where a paper proves none', () => {
+    expect(bound({ method: 'none' }, 1000)).toBe(0);
+    expect(bound({ ...l2, minElements: 100 }, 99)).toBe(0);
+    expect(bound({ ...l2, minElements: 100 }, 99, 1000)).toBe(2);
+    expect(bound({ ...l2, scale: 'max' }, 1000)).toBeUndefined();
+    expect(bound({ ...l2, errorFeedback: true }, 1000)).toBeUndefined();
+    expect(bound({ method: 'topk' }, 1000)).toBeUndefined();
+    const layers = [{ match: 't1', method: 'topk' }];
+    expect(bound({ ...l2, layers }, 1000)).toBe(2);
+    expect(bound({ ...l2, layers }, 1000, 1000)).toBeUndefined();
+    const sums = { method: 'none', quantizeSums: { bits: 8, bucket: 1024 } };
+    expect(bound(sums, 1000)).toBeUndefined();
   });
 });
 

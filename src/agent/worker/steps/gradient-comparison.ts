@@ -13,6 +13,8 @@ import { keptSquares, rivalsOf } from './rival-methods.ts';
 export interface GradientDifference {
   /** ‖applied − uncompressed‖ / ‖uncompressed‖, squares averaged over ranks. */
   readonly error?: number;
+  /** The most that `error` is expected to be, by what the methods' papers prove of one rank's payload. */
+  readonly bound?: number;
   /** Cosine between the two, over all ranks; −1…1. */
   readonly cosine?: number;
   /** The cosine that other methods would keep; absent if the gradient is 0. */
@@ -40,21 +42,34 @@ export class GradientComparison {
   /**
    * Compares on all ranks together; the result is the same on each.
    * @param applied the exchange's result for the kept gradient
+   * @param bound of a rank's expected squared error, relative to its gradient's squared norm, if there is one
    */
-  async difference(applied: Float32Array): Promise<GradientDifference> {
+  async difference(applied: Float32Array, bound?: number): Promise<GradientDifference> {
     const vector = this.#own;
     if (vector === undefined) throw new Error('internal: no gradient was kept');
+    const own = squaredNorm(this.#arena.f32(vector));
     await this.#engine.call('average', { vector, measures: true });
     const uncompressed = this.#uncompressed;
-    const sums = [...sumsOf(applied, uncompressed), ...keptSquares(uncompressed)];
+    const sums = [
+      ...[1, own],
+      ...sumsOf(applied, uncompressed),
+      ...keptSquares(uncompressed),
+    ];
     const { values } = await this.#engine.call('summarize', {
       values: sums,
       operations: sums.map(() => 'sum' as const),
     });
-    const [apart = 0, product = 0, squares = 0, reference = 0, ...kept] = values;
+    const [ranks = 0, owns = 0, apart = 0, product = 0, squares = 0, reference = 0] =
+      values;
+    const kept = values.slice(6);
     const rivals = rivalsOf(kept, reference);
     return {
       ...finite('error', Math.sqrt(apart / reference)),
+      // Errors of ranks are independent: that of their average has the mean of their squares, divided by their
+      // number. The reference has a square of every rank.
+      ...(bound === undefined
+        ? {}
+        : finite('bound', Math.sqrt((bound * owns) / (ranks * reference)))),
       ...finite('cosine', product / Math.sqrt(squares * reference)),
       ...(rivals.length === 0 ? {} : { rivals }),
     };
@@ -72,6 +87,12 @@ export class GradientComparison {
   get #uncompressed(): Float32Array {
     return this.#arena.f32(this.#own!);
   }
+}
+
+function squaredNorm(x: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < x.length; i++) sum += x[i]! * x[i]!;
+  return sum;
 }
 
 /** Sums of (x − y)², x·y, x² and y² over the elements. */
