@@ -51,7 +51,11 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Differences of the values of the same seeds. */
+/** The mean of ratios, of which each has as much weight as its reciprocal, as where they are judged. */
+export const meanRatio = (values: readonly number[]): number =>
+  Math.exp(mean(values.map(Math.log)));
+
+/** Ratios of the values of the same seeds. */
 export const ratios = (
   over: readonly number[],
   under: readonly number[],

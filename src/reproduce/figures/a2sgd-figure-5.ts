@@ -6,7 +6,7 @@ import { formatFactor } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import type { Figure } from '../figure.ts';
 import { exceedsTimes, faster, LEAST_SPEED_UP, named, timedClaim } from '../part.ts';
-import { mean, ratios, type Sweep } from '../sweep.ts';
+import { meanRatio, ratios, type Sweep } from '../sweep.ts';
 import {
   A2SGD_LAPTOP_CASES,
   A2SGD_PAPER_CASES,
@@ -126,7 +126,7 @@ export const a2sgdFigure5: Figure = {
         `scaling efficiency with the ${gradient.id} gradient: ` +
         A2SGD_METHODS.map(
           ({ id, name }) =>
-            `${name} ${formatFactor(mean(efficiency(sweep, id, gradient)))}`,
+            `${name} ${formatFactor(meanRatio(efficiency(sweep, id, gradient)))}`,
         ).join(', '),
     ).join('; '),
   }),
@@ -159,8 +159,8 @@ export const a2sgdFigure5: Figure = {
     rows: A2SGD_METHODS.map(({ id, name }) => [
       name,
       ...GRADIENTS.flatMap((gradient) => [
-        `${formatFactor(mean(ratios(totals(sweep, id, gradient, MANY), totals(sweep, id, gradient, FEW))))} of ${FEW}`,
-        formatFactor(mean(efficiency(sweep, id, gradient))),
+        `${formatFactor(meanRatio(ratios(totals(sweep, id, gradient, MANY), totals(sweep, id, gradient, FEW))))} of ${FEW}`,
+        formatFactor(meanRatio(efficiency(sweep, id, gradient))),
       ]),
     ]),
   }),

@@ -214,10 +214,11 @@ export const dctFigure2: Figure = {
         ),
       ],
       ours:
-        'deviation from the running mean, but for a twentieth of the iterations, ' +
+        'in nineteen of twenty iterations the threshold is within ' +
         SPARSITIES.map(
-          (percent) => `${straysText(sweep, percent)} at ${percent} %`,
+          (percent) => `${straysText(sweep, percent)} (${percent} % left out)`,
         ).join(', ') +
+        ' of its running mean' +
         `; kept at ${EXAMPLE} % the threshold is renewed in ${formatPercent(sweep.mean(KEPT, 'renewed'))} of the iterations`,
     };
   },

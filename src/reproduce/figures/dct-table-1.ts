@@ -35,13 +35,8 @@ const FREE = [
 ];
 const COSTLY = [thresholds(2, 98, 0.4562), thresholds(3, 95, 0.4546)];
 const CONTROLS = [
-  control('gaussian-sketch', 'sketch', 'with Gaussian sketches', 0.4721),
-  control(
-    'topk-backward',
-    'backward',
-    'with the largest entries of the gradient',
-    0.4789,
-  ),
+  control('gaussian-sketch', 'sketch', 'Gaussian sketches', 0.4721),
+  control('topk-backward', 'backward', 'the largest entries of the gradient', 0.4789),
 ];
 /** The case that the controls are compared with. */
 const BESIDE = FREE[1]!;
@@ -54,7 +49,12 @@ function thresholds(workers: number, percent: number, theirs: number): Sparse {
   return { ...splitRow(workers, percent, theirs), method: 'dct-mp' };
 }
 
-function control(method: string, category: string, at: string, theirs: number): Sparse {
+function control(
+  method: string,
+  category: string,
+  kept: string,
+  theirs: number,
+): Sparse {
   return {
     id: category,
     method,
@@ -62,8 +62,8 @@ function control(method: string, category: string, at: string, theirs: number): 
     theirs,
     workers: 2,
     percent: 90,
-    name: `${method} at 90 %`,
-    at: `${at} at 90 %`,
+    name: `${kept} at 90 %`,
+    at: `with ${kept} at 90 %`,
   };
 }
 

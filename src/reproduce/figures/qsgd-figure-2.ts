@@ -196,7 +196,12 @@ export const qsgdFigure2: Figure = {
         ),
       ]),
       ours:
-        `share of communication at ${RANKS.join(', ')} ranks: ` +
+        `communication with 32 and with 4 bits at ${most} ranks: ` +
+        NETWORKS.map(
+          (network) =>
+            `${network.name} ${WIDTHS.map((width) => formatDuration(sweep.mean(idOf(network, most, width), 'communication'))).join(', ')}`,
+        ).join('; ') +
+        `; share of communication at ${RANKS.join(', ')} ranks: ` +
         NETWORKS.flatMap((network) =>
           WIDTHS.map(
             (width) =>

@@ -19,7 +19,7 @@ import {
   type Part,
 } from '../part.ts';
 import { iterationTime, reductionTime } from '../run-measures.ts';
-import { mean, ratios, type Sweep } from '../sweep.ts';
+import { mean, meanRatio, ratios, type Sweep } from '../sweep.ts';
 import { SCALECOM } from './papers.ts';
 
 const METHODS = [
@@ -250,13 +250,13 @@ export const scalecomFigure6: Figure = {
       '; ScaleCom speeds up ' +
       BATCHES.map(
         (one) =>
-          `${formatFactor(mean(speedUps(sweep, one)))} with ${one.samples} samples at ${one.power} TFLOPs`,
+          `${formatFactor(meanRatio(speedUps(sweep, one)))} with ${one.samples} samples at ${one.power} TFLOPs`,
       ).join(', ') +
       '; from 4 to 16 workers a reduction takes ' +
       (['topk', 'scalecom'] as const)
         .map(
           (method) =>
-            `${formatFactor(mean(growth(sweep, method)))} as long with ${nameOf(method)}`,
+            `${formatFactor(meanRatio(growth(sweep, method)))} as long with ${nameOf(method)}`,
         )
         .join(', ') +
       `; ScaleCom’s share with ${MOST} workers ${formatPercent(mean(shares(sweep, 'scalecom', WORLDS.at(-1)!)))}`,

@@ -86,5 +86,11 @@ export const reductionRuns = (
 });
 
 /** The collective in a sentence: `dense split-allgather`. */
+/** What users of the papers call them. */
+const NAMES: Readonly<Record<string, string>> = {
+  'ssar-recursive-doubling': 'recursive doubling',
+  'ssar-split-allgather': 'split and allgather',
+  'dsar-split-allgather': 'split and allgather with a dense second phase',
+};
 export const shortName = (collective: string): string =>
-  collective.replace('ssar-', '').replace('dsar-', 'dense ');
+  NAMES[collective] ?? collective;

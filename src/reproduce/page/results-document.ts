@@ -13,8 +13,10 @@ Figures and tables of the papers, repeated at laptop scale by real rank processe
 edit it. A verdict is about the direction of a claim at this scale, by a rule stated before the runs
 ([what it means](decisions/088-judging.md)); what holds by construction is checked, not confirmed. The page
 that the command writes has the rule, the settings and where they come from, the chart, every run, and the
-differences from the paper. Figures that have not been repeated since these rules were written are listed
-as not measured: their earlier results are void.
+differences from the paper. Beside each part of a rule stand the mean over the seeds, the interval in which it lies nine
+times in ten, the means from which on the part is true and false, and how far from the latter a true mean has to be
+for four of five such sweeps to find it ("visible here"). Figures that have not been repeated since their rules or settings
+were written are listed as not measured: their earlier results are void.
 `;
 
 /** A figure's part of the document: a row of its table, and a section. */
