@@ -100,7 +100,7 @@ export const qsgd: MethodDefinition<typeof parameters> = {
     if (length < parameters.minElements) return 0;
     const s = levelsOf(parameters);
     const d = Math.min(bucketOf(parameters), length);
-    return Math.min(d / s ** 2, Math.sqrt(d) / s);
+    return Math.min(d / (s * s), Math.sqrt(d) / s);
   },
   messages: (parameters, bucket) => {
     const message = sectionsMessage(parameters, bucket, (n) =>

@@ -85,12 +85,13 @@ export const reductionRuns = (
   measure: (records) => ({ values: { time: reductionTime(records, FIRST_MEASURED) } }),
 });
 
-/** The collective in a sentence: `dense split-allgather`. */
-/** What users of the papers call them. */
+/** Names of the collectives as the paper writes them in words. */
 const NAMES: Readonly<Record<string, string>> = {
   'ssar-recursive-doubling': 'recursive doubling',
   'ssar-split-allgather': 'split and allgather',
   'dsar-split-allgather': 'split and allgather with a dense second phase',
 };
+
+/** The collective in a sentence: `split and allgather`. */
 export const shortName = (collective: string): string =>
   NAMES[collective] ?? collective;
