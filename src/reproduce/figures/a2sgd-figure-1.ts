@@ -53,6 +53,18 @@ const casesOn = (dataset: string, images: number): readonly Case[] => {
   ];
 };
 
+const SETTINGS: Figure['settings'] = [
+  {
+    text: '30 epochs of batches of 128, a rate of 0.01 with gradual warm-up over five epochs and polynomial decay.',
+    because:
+      'Section 4.2 has 30 epochs, Table 1 the rate and the batch of FNN-3, section 4.1 warm-up and decay, whose length and power the text does not give.',
+  },
+  {
+    text: 'The deviation is the root of the mean square, around 0.',
+    because: 'Section 3 speaks of “the center around zero”.',
+  },
+];
+
 const DIFFERENCES = [
   'One worker alone, so that its gradient is what is applied. In the paper it is one of several, whose number the text does not give.',
   'The gradient of one batch at the end of each epoch; the paper’s iterations are in its plot only.',
@@ -89,17 +101,7 @@ export const a2sgdFigure1: Figure = {
     '75.7 %. Second: half of the elements are above 0, within ten points. Both are means over the ' +
     'epochs. Third: the magnitude that half of the elements do not exceed is smaller over the last three of ' +
     '30 epochs than over the first three, by a tenth or more. The bounds are ours: the text gives none.',
-  settings: [
-    {
-      text: '30 epochs of batches of 128, a rate of 0.01 with gradual warm-up over five epochs and polynomial decay.',
-      because:
-        'Section 4.2 has 30 epochs, Table 1 the rate and the batch of FNN-3, section 4.1 warm-up and decay, whose length and power the text does not give.',
-    },
-    {
-      text: 'The deviation is the root of the mean square, around 0.',
-      because: 'Section 3 speaks of “the center around zero”.',
-    },
-  ],
+  settings: SETTINGS,
   differences: [
     'FNN-3 on the embedded digits (8,000 drawn images), not MNIST; no ResNet-20.',
     ...DIFFERENCES,
@@ -110,6 +112,7 @@ export const a2sgdFigure1: Figure = {
   full: {
     cases: casesOn('mnist', 60_000),
     data: MNIST,
+    settings: SETTINGS,
     differences: ['FNN-3 on MNIST, as in the paper; no ResNet-20.', ...DIFFERENCES],
   },
   measure: (records) => {

@@ -74,6 +74,15 @@ export const a2sgdFigure3 = accuracyFigure(
     full: {
       cases: casesOf(PAPER),
       data: MNIST,
+      settings: [
+        A2SGD_QSGD_SETTING,
+        A2SGD_SHARE_SETTING,
+        {
+          text: 'Eight workers × 128 images, 30 epochs. A rate of 0.01, scaled to 0.08, without momentum, with gradual warm-up over five epochs and polynomial decay.',
+          because:
+            'Section 4.2 has eight workers and 30 epochs, Table 1 batches of 128 and a rate of 0.01 with “LS(1 x) + GW + PD”: a step has 1,024 images. The text names no momentum, and gives neither the length of the warm-up nor the power of the decay (2 here).',
+        },
+      ],
       differences: [
         'As in the paper: 8 workers × 128 images of MNIST, 30 epochs, a rate of 0.01 scaled to 1,024 images. Its text gives neither the length of the gradual warm-up (five epochs here) nor the power of the decay (2 here), and no momentum.',
         AVERAGED_WEIGHTS,

@@ -16,7 +16,8 @@ that the command writes has the rule, the settings and where they come from, the
 differences from the paper. Beside each part of a rule stand the mean over the seeds, the interval in which it lies nine
 times in ten, the means from which on the part is true and false, and how far from the latter a true mean has to be
 for four of five such sweeps to find it ("visible here"). Figures that have not been repeated since their rules or settings
-were written are listed as not measured: their earlier results are void.
+were written are listed as not measured, unless what was measured comes to the same verdict
+([what was changed](decisions/050-reproductions.md#rules-that-were-changed)): their earlier results are void.
 `;
 
 /** A figure's part of the document: a row of its table, and a section. */

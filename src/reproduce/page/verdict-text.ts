@@ -3,8 +3,11 @@ import type { Finding, Verdict } from '../judgement.ts';
 
 export function verdictText({
   findings,
+  full,
   verdict,
 }: {
+  /** Set if the paper’s own sizes were run. */
+  readonly full?: object | undefined;
   readonly verdict: Verdict;
   readonly findings: readonly Pick<Finding, 'kind' | 'obstacle' | 'outcome'>[];
 }): string {
@@ -12,7 +15,7 @@ export function verdictText({
     case 'confirmed':
       return 'The direction of the claim holds here.';
     case 'refuted':
-      return 'The direction of the claim does not hold here, at this scale.';
+      return `The direction of the claim does not hold here, ${full === undefined ? 'at this scale' : 'with the paper’s sizes'}.`;
     case 'undecided': {
       if (
         findings.some(({ kind, outcome }) => kind === 'check' && outcome === 'fails')

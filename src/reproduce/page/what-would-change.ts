@@ -15,7 +15,7 @@ export function whatWouldChange({
       return narrowest(findings);
     case 'refuted':
       return [
-        ...findings.filter(isRefuting).map(refuting),
+        `Other means of what refutes it: ${findings.filter(isRefuting).map(refuting).join('; ')}.`,
         'More seeds hardly would: the bound on false verdicts allows for their chance. What differs from the paper may.',
       ];
     case 'undecided':
@@ -28,10 +28,12 @@ export function whatWouldChange({
 const isRefuting = ({ kind, outcome }: Finding): boolean =>
   kind === 'claim' && outcome === 'fails';
 
-const refuting = ({ measured, text }: Finding): string => {
-  const failing = measured.filter(({ outcome }) => outcome === 'fails');
-  return `“${text}” refutes it: ${failing.map(described).join('; ')}.`;
-};
+function refuting({ measured, text }: Finding): string {
+  const names = measured.flatMap(({ name, outcome }) =>
+    outcome === 'fails' && name !== undefined ? [name] : [],
+  );
+  return names.length === 0 ? `“${text}”` : `“${text}” (${names.join(', ')})`;
+}
 
 /** The test, among those of all claims, whose interval ends closest to where it is false. */
 function narrowest(findings: readonly Finding[]): readonly string[] {
@@ -42,7 +44,7 @@ function narrowest(findings: readonly Finding[]): readonly string[] {
   return least === undefined
     ? []
     : [
-        `A mean on the other side of a bound. “${least.text}” holds most narrowly: ${described(least.one)}.`,
+        `A mean on the other side of its bound. The part that holds most narrowly: ${named(least.text, least.one)}.`,
       ];
 }
 
@@ -73,12 +75,12 @@ function deciding({
   return measured
     .filter((one) => one.outcome === 'unclear')
     .map((one) => {
-      const of = one.name === undefined ? `“${text}”` : `“${text}” (${one.name})`;
+      const of = named(text, one);
       return one.seedsToDecide === undefined
         ? `${of}: not more seeds, if the mean stays where it is: at a bound, or between the two.`
         : `${of}: ${one.seedsToDecide} seeds, if mean and spread stay as they are.`;
     });
 }
 
-const described = ({ name, text }: Measured): string =>
-  name === undefined ? text : `${name}: ${text}`;
+const named = (text: string, { name }: Measured): string =>
+  name === undefined ? `“${text}”` : `“${text}” (${name})`;

@@ -71,10 +71,17 @@ test('runs by other settings, seeds or cases are not judged', () => {
 test('a result of full scale is judged by the same rule', () => {
   const full = { of: figure.id, nodes: ['a'], data: '/data' };
   const id = `${figure.id}-full`;
-  const differences = figure.full!.differences;
+  const { differences, settings } = figure.full!;
   const setup = setupOf({ ...figure, cases: figure.full!.cases });
   expect(setup).not.toBe(result.setup);
-  const large = { ...result, figure: id, differences, full, setup };
+  const large = {
+    ...result,
+    figure: id,
+    differences,
+    settings: settings!,
+    full,
+    setup,
+  };
   expect(judgedAgain(large, figures)).toEqual(large);
   expect(judgedAgain({ ...large, setup: result.setup! }, figures)).toBeUndefined();
   expect(judgedAgain(large, [findFigure('a2sgd-table-2')])).toBeUndefined();

@@ -12,25 +12,23 @@ const lost = (mean: number) => atMost(around(mean), { trueAt: 1 });
 test('a confirmed claim would change by its narrowest part', () => {
   const parts = [
     claim('this is so', lost(0)),
-    claim('that is so', named('b', lost(0.7))),
+    claim('that is so', named('a', lost(0)), named('b', lost(0.7))),
   ];
-  const [only, ...others] = whatWouldChange(judgementOf(parts));
-  expect(only).toMatch(
-    /^A mean on the other side of a bound. “that is so” holds most narrowly: b: 0\.7000 \(/,
-  );
-  expect(others).toEqual([]);
+  expect(whatWouldChange(judgementOf(parts))).toEqual([
+    'A mean on the other side of its bound. The part that holds most narrowly: “that is so” (b).',
+  ]);
 });
 
 test('a refuted claim names what refutes it, and only that', () => {
   const parts = [
     claim('this is so', lost(0)),
     claim('that is so', named('a', lost(0)), named('b', lost(2))),
+    claim('so is this', lost(3)),
   ];
-  const said = whatWouldChange(judgementOf(parts));
-  expect(said).toHaveLength(2);
-  expect(said[0]).toMatch(
-    /^“that is so” refutes it: b: 2\.0000 \([^;]*; visible here: [\d.]+\.$/,
-  );
+  expect(whatWouldChange(judgementOf(parts))).toEqual([
+    'Other means of what refutes it: “that is so” (b); “so is this”.',
+    'More seeds hardly would: the bound on false verdicts allows for their chance. What differs from the paper may.',
+  ]);
 });
 
 test('an undecided claim names seeds, a computer, or what is wrong', () => {
