@@ -18,7 +18,7 @@ import { chanceText, verdictText } from './verdict-text.ts';
 import { whatWouldChange } from './what-would-change.ts';
 
 export function page(result: Result): string {
-  const { paper, number, title, verdict } = result;
+  const { full, paper, number, title, verdict } = result;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +31,7 @@ export function page(result: Result): string {
 <body>
 <main>
 <header>
-<p class="source"><b>${text(`${paper.name}, ${number}`)}</b> · ${text(paper.title)}</p>
+<p class="source"><b>${text(`${paper.name}, ${number}`)}</b> · ${text(paper.title)}${full === undefined ? '' : ' · with the paper’s sizes'}</p>
 <h1>${text(title)}</h1>
 <div class="verdict ${verdict}"><strong>${capitalized(verdict)}</strong><p>${text(verdictText(result))}</p></div>
 </header>
@@ -42,7 +42,7 @@ export function page(result: Result): string {
 <section><h2>What would change the verdict</h2>${list('differences', whatWouldChange(result).map(text))}</section>
 ${settings(result)}<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
 <section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
-<footer>A verdict is about the direction of the claim at this scale, on this computer, and about nothing else.</footer>
+<footer>A verdict is about the direction of the claim ${full === undefined ? 'at this scale' : 'with these data and settings'}, on this computer, and about nothing else.</footer>
 </main>
 </body>
 </html>

@@ -8,7 +8,7 @@ import { whatWouldChange } from './what-would-change.ts';
 
 const HEADER = `# Reproduced figures
 
-Figures and tables of the papers, repeated at laptop scale by real rank processes.
+Figures and tables of the papers, repeated by real rank processes: at laptop scale, where no row says otherwise.
 \`gradwire reproduce table\` generates this page from the results of \`gradwire reproduce\`; do not
 edit it. A verdict is about the direction of a claim at this scale, by a rule stated before the runs
 ([what it means](decisions/088-judging.md)); what holds by construction is checked, not confirmed. The page
@@ -53,7 +53,7 @@ export function documentOf(
 export const entryOf = (result: Result): Entry => ({
   figure: result.figure,
   row: line([
-    `${result.paper.name}, ${result.number}: \`${result.figure}\``,
+    `${result.paper.name}, ${result.number}${result.full === undefined ? '' : ', the paper’s sizes'}: \`${result.figure}\``,
     result.claim.text,
     result.ours,
     `**${result.verdict}**`,
