@@ -1,6 +1,7 @@
 /**
- * The quantities of two figures of each paper, from the same gradients by Gradwire's methods and by NumPy
- * alone (second_opinion.py): they must agree on the direction, and on values as far as no chance is involved.
+ * The quantities of two figures of each paper, by Gradwire's methods and by NumPy alone (second_opinion.py), from the
+ * same gradients or, where losses are judged, from the same samples of a logistic regression that workers train
+ * on: they must agree on the direction, and on values as far as no chance is involved.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,10 @@ import { describe, expect, test } from 'vitest';
 import { loadWasmKernels } from '../../../src/agent/kernels/wasm/load.ts';
 import type { JsonObject } from '../../../src/shared/checks/json.ts';
 import { pytorch } from '../../harness/python.ts';
-import { SimulatedWorld } from '../../unit/methods/simulated-world.ts';
+import {
+  SimulatedWorld,
+  type WorldOptions,
+} from '../../unit/methods/simulated-world.ts';
 import { normal } from '../../unit/reproduce/draws.ts';
 
 const [ITERATIONS, RANKS, N] = [20, 8, 4096];
@@ -26,14 +30,99 @@ const gradients = ((): readonly (readonly Float32Array[])[] => {
   );
 })();
 
+/** Gradients without what they share: those of ranks are independent. */
+const noise = gradients[0]!.map((first, r) =>
+  gradients[1]![r]!.map((value, i) => value - first[i]!),
+);
+
+/** Samples of each rank and of the test, whose labels follow a direction that all share, with noise. */
+const [SAMPLES, FEATURES, TESTS, STEPS, RATE] = [60, 100, 500, 120, 0.5];
+const classes = (() => {
+  const next = normal(29);
+  const direction = Float64Array.from({ length: FEATURES }, () => next());
+  const drawn = (count: number) => {
+    const x = Float32Array.from({ length: count * FEATURES }, () => next());
+    const y = Float32Array.from({ length: count }, (_, i) =>
+      dot(x, i * FEATURES, direction) + 5 * next() > 0 ? 1 : 0,
+    );
+    return { x, y };
+  };
+  return {
+    ranks: Array.from({ length: RANKS }, () => drawn(SAMPLES)),
+    test: drawn(TESTS),
+  };
+})();
+
+function dot(x: Float32Array, from: number, w: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < w.length; i++) sum += x[from + i]! * w[i]!;
+  return sum;
+}
+
+/** The mean gradient of the logistic loss over a rank's samples. */
+function logisticGradient(
+  { x, y }: { readonly x: Float32Array; readonly y: Float32Array },
+  w: Float64Array,
+): Float64Array {
+  const gradient = new Float64Array(w.length);
+  for (const [i, label] of y.entries()) {
+    const error = 1 / (1 + Math.exp(-dot(x, i * FEATURES, w))) - label;
+    for (let f = 0; f < FEATURES; f++) {
+      gradient[f]! += (error * x[i * FEATURES + f]!) / y.length;
+    }
+  }
+  return gradient;
+}
+
+/** The test loss of workers that each train on their own samples, averaged over the workers. */
+async function testLoss(method: string, parameters: JsonObject): Promise<number> {
+  const form = method === 'qsgd' ? 'gathered' : 'dense';
+  const makeKernels: WorldOptions['makeKernels'] = (arena) => loadWasmKernels(arena);
+  using world = new SimulatedWorld({
+    ...{ method, parameters, form, makeKernels },
+    ranks: RANKS,
+    length: FEATURES,
+  });
+  const weights = classes.ranks.map(() => new Float64Array(FEATURES));
+  for (let t = 0; t < STEPS; t++) {
+    const own = classes.ranks.map((rank, r) => logisticGradient(rank, weights[r]!));
+    const applied = await world.exchange(t, own);
+    for (const [r, w] of weights.entries()) {
+      for (let f = 0; f < FEATURES; f++) w[f]! -= RATE * applied[r]![f]!;
+    }
+  }
+  const { x, y } = classes.test;
+  let sum = 0;
+  for (const w of weights) {
+    for (const [i, label] of y.entries()) {
+      const score = dot(x, i * FEATURES, w);
+      sum += Math.max(0, score) + Math.log1p(Math.exp(-Math.abs(score)));
+      sum -= label * score;
+    }
+  }
+  return sum / RANKS / TESTS;
+}
+
+const testLosses = async (
+  ...methods: readonly (readonly [method: string, parameters: JsonObject])[]
+): Promise<readonly number[]> => {
+  const losses = [await testLoss('none', {})];
+  for (const one of methods) losses.push(await testLoss(...one));
+  return losses;
+};
+
 function theirs(): Readonly<Record<string, readonly number[]>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-second-opinion-'));
   try {
     const file = path.join(folder, 'gradients');
-    const all = gradients.flat().map(({ buffer }) => Buffer.from(buffer));
-    writeFileSync(file, Buffer.concat(all));
+    const { ranks, test: held } = classes;
+    const all = [
+      ...gradients.flat(),
+      ...[...ranks.map(({ x }) => x), ...ranks.map(({ y }) => y), held.x, held.y],
+    ];
+    writeFileSync(file, Buffer.concat(all.map(({ buffer }) => Buffer.from(buffer))));
     const script = path.join(import.meta.dirname, 'second_opinion.py');
-    const sizes = [ITERATIONS, RANKS, N].map(String);
+    const sizes = [ITERATIONS, RANKS, N, SAMPLES, FEATURES, TESTS, STEPS].map(String);
     const printed = execFileSync(pytorch!, [script, file, ...sizes], {
       encoding: 'utf8',
     });
@@ -80,14 +169,6 @@ async function trained(
 const once = async (method: string, parameters: JsonObject, ranks = RANKS) =>
   await trained(method, parameters, { ranks, iterations: 1 });
 
-const norm = (x: Float32Array): number =>
-  Math.sqrt(x.reduce((sum, v) => sum + v * v, 0));
-const relative = (x: Float32Array, y: Float32Array): number =>
-  norm(x.map((value, i) => value - y[i]!)) / norm(y);
-const mean = gradients[0]![0]!.map(
-  (_, i) => gradients[0]!.reduce((sum, own) => sum + own[i]!, 0) / RANKS,
-);
-
 /** The entries of the last sum, by the number of ranks. */
 const filledIn = async (ratio: number): Promise<readonly number[]> =>
   await Promise.all(
@@ -106,14 +187,17 @@ const similarity = async (method: string, parameters: JsonObject) => {
   return world.statistics[0]!.similarity!;
 };
 
-/** The threshold of the last iteration, and the norm of what is left. */
-const byThreshold = async (sparsity: number): Promise<readonly [number, number]> => {
+/** The share that is kept where another one is left out. */
+const kept = (sparsity: number): number => Number((1 - sparsity).toPrecision(6));
+
+/** The threshold of the last iteration. */
+const byThreshold = async (sparsity: number): Promise<number> => {
   const { world } = await trained(
     'dct',
-    { ratio: Number((1 - sparsity).toPrecision(6)), lifeSpan: 1 },
+    { ratio: kept(sparsity), lifeSpan: 1 },
     { ranks: 1 },
   );
-  return [world.statistics[0]!.thresholds!()[0]!.threshold, norm(world.residual(0))];
+  return world.statistics[0]!.thresholds!()[0]!.threshold;
 };
 const SPARSITIES = [0.75, 0.95, 0.995];
 
@@ -133,27 +217,33 @@ const QUANTITIES: readonly Quantity[] = [
   { figure: 'sparcml-figure-1', ours: () => filledIn(RATIO), direction: grows },
   {
     figure: 'sparcml-figure-7',
-    ours: () => {
-      const k = Math.round(N * RATIO);
-      return Promise.resolve(WORLDS.map((P) => N * (1 - (1 - k / N) ** P)));
-    },
-    direction: grows,
-    within: 0.03,
+    ours: async () =>
+      await Promise.all(
+        WORLDS.map(async (ranks) => {
+          const world = worldOf('topk', { ratio: RATIO }, ranks);
+          await world.exchange(0, noise.slice(0, ranks));
+          return world.statistics[0]!.nnzReduced!;
+        }),
+      ),
+    // The paper's formula, for entries that are uniform and independent.
+    direction: (counts) =>
+      counts.every((count, i) => {
+        const k = Math.round(N * RATIO);
+        const expected = N * (1 - (1 - k / N) ** WORLDS[i]!);
+        return Math.abs(count / expected - 1) < 0.05;
+      }),
   },
   {
     figure: 'qsgd-table-1',
     ours: async () =>
-      await Promise.all(
-        [
-          { bits: 8, bucket: 512 },
-          { bits: 4, bucket: 512 },
-          { levels: 1, scale: 'l2', bucket: N },
-        ].map(async (parameters) => {
-          const { applied } = await once('qsgd', { ...parameters, minElements: 0 }, 1);
-          return relative(applied[0]!, gradients[0]![0]!);
-        }),
+      await testLosses(
+        ['qsgd', { bits: 8, bucket: FEATURES, minElements: 0 }],
+        ['qsgd', { bits: 4, bucket: FEATURES, minElements: 0 }],
+        ['qsgd', { levels: 1, scale: 'l2', bucket: FEATURES, minElements: 0 }],
       ),
-    direction: grows,
+    // 4 and 8 bits lose nothing, and one level does.
+    direction: ([dense, eight, four, one]) =>
+      eight! < 1.01 * dense! && four! < 1.01 * dense! && one! > 1.01 * dense!,
     within: 0.1,
   },
   {
@@ -180,17 +270,15 @@ const QUANTITIES: readonly Quantity[] = [
   },
   {
     figure: 'a2sgd-figure-3',
-    ours: async () => {
-      const qsgd = { levels: 4, scale: 'l2', bucket: N, minElements: 0 };
-      const applied = [
-        await once('a2sgd', {}),
-        await once('qsgd', qsgd),
-        await once('topk', { ratio: 0.001 }),
-      ];
-      return applied.map(({ applied: [own] }) => relative(own!, mean));
-    },
-    // In a single exchange: what replicas that drift lose comes on top.
-    direction: ([a2sgd, ...others]) => others.every((other) => a2sgd! < other),
+    ours: async () =>
+      await testLosses(
+        ['a2sgd', {}],
+        ['qsgd', { levels: 4, scale: 'l2', bucket: FEATURES, minElements: 0 }],
+        ['topk', { ratio: 0.05, minElements: 0 }],
+      ),
+    // That of the figure, against the claim: workers that see their own samples alone lose most.
+    direction: ([dense, a2sgd, ...others]) =>
+      a2sgd! > 2 * dense! && others.every((other) => other < 1.05 * dense!),
     within: 0.1,
   },
   { figure: 'scalecom-figure-1', ours: () => filledIn(1 / 112), direction: grows },
@@ -211,14 +299,20 @@ const QUANTITIES: readonly Quantity[] = [
   },
   {
     figure: 'dct-figure-2',
-    ours: async () => (await Promise.all(SPARSITIES.map(byThreshold))).map(([τ]) => τ),
+    ours: async () => await Promise.all(SPARSITIES.map(byThreshold)),
     direction: grows,
   },
   {
     figure: 'dct-table-2',
     ours: async () =>
-      (await Promise.all(SPARSITIES.map(byThreshold))).map(([, left]) => left),
-    direction: grows,
+      await testLosses(
+        ...[0.75, 0.95, 0.99].map(
+          (sparsity) =>
+            ['dct', { ratio: kept(sparsity), lifeSpan: 1, minElements: 0 }] as const,
+        ),
+      ),
+    // Up to 95 % little is lost, beyond that the loss rises.
+    direction: ([dense, ...by]) => by[1]! < 1.03 * dense! && by[2]! > 1.1 * dense!,
   },
 ];
 

@@ -1,20 +1,39 @@
 """Quantities of two figures of each paper, computed with NumPy alone.
 
-It reads gradients (little-endian float32: iterations x ranks x elements) and prints what a figure
-measures as one JSON object. It shares nothing with Gradwire: selections sort, codes are drawn anew.
+It reads gradients (little-endian float32: iterations x ranks x elements) and, after them, the
+samples of a logistic regression (ranks x samples x features, their labels, and those of the test
+set), and prints what a figure measures as one JSON object. It shares nothing with Gradwire:
+selections sort, codes are drawn anew.
 """
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray
 
-path, iterations, ranks, length = sys.argv[1], *map(int, sys.argv[2:])
-G = np.fromfile(path, "<f4").reshape(iterations, ranks, length)
+path, iterations, ranks, length, samples, features, tests, steps = (
+    sys.argv[1],
+    *map(int, sys.argv[2:]),
+)
+everything = np.fromfile(path, "<f4")
+sizes = [
+    iterations * ranks * length,
+    ranks * samples * features,
+    ranks * samples,
+    tests * features,
+]
+gradients, X, Y, X_test, Y_test = np.split(everything, np.cumsum(sizes))
+G = gradients.reshape(iterations, ranks, length)
+X, Y = (
+    X.reshape(ranks, samples, features).astype(float),
+    Y.reshape(ranks, samples).astype(float),
+)
+X_test = X_test.reshape(tests, features).astype(float)
+RATE = 0.5
 RATIO, COMPRESSED = 0.01, 1 / 112
 rng = np.random.default_rng(5)
 
@@ -75,44 +94,68 @@ def quantised(v: Array, levels: int, bucket: int, scale: str) -> Array:
     return out
 
 
-def relative(x: Array, y: Array) -> float:
-    return float(np.linalg.norm(x - y) / np.linalg.norm(y))
+def two_means(g: Array) -> Array:
+    """Each rank's gradient after an exchange of two means."""
+    plus = np.array([[row[row >= 0].mean()] for row in g])
+    minus = np.array([[-row[row < 0].mean()] for row in g])
+    positive = g >= 0
+    error = g - np.where(positive, plus, -minus)
+    return error + np.where(positive, plus.mean(), -minus.mean())
 
 
-def a2sgd(world: int) -> tuple[Array, Array]:
-    """Rank 0's gradient after an exchange of two means."""
-    g = G[0, :world].astype(np.float64)
-    plus = np.array([row[row >= 0].mean() for row in g])
-    minus = np.array([-row[row < 0].mean() for row in g])
-    positive = g[0] >= 0
-    error = g[0] - np.where(positive, plus[0], -minus[0])
-    return error + np.where(positive, plus.mean(), -minus.mean()), np.float32([plus[0], minus[0]])
+Exchange = Callable[[Array], Array]
 
 
-def dct(sparsity: float) -> tuple[float, float]:
+def quantising(levels: int, scale: str) -> Exchange:
+    return lambda g: np.tile(
+        np.mean([quantised(row, levels, features, scale) for row in g], axis=0),
+        (ranks, 1),
+    )
+
+
+def selecting(k: int) -> Exchange:
+    """Each rank's largest entries, of its gradient and what it has kept back."""
+    kept = np.zeros((ranks, features))
+
+    def exchange(g: Array) -> Array:
+        kept[:] += g
+        sent = np.zeros_like(g)
+        for r in range(ranks):
+            chosen = largest(kept[r], k)
+            sent[r, chosen] = kept[r, chosen]
+            kept[r, chosen] = 0
+        return np.tile(sent.mean(axis=0), (ranks, 1))
+
+    return exchange
+
+
+def trained(exchange: Exchange) -> float:
+    """The test loss of workers that each train on their own samples, averaged over the workers."""
+    w = np.zeros((ranks, features))
+    for _ in range(steps):
+        scores = np.einsum("rsf,rf->rs", X, w)
+        g = np.einsum("rsf,rs->rf", X, 1 / (1 + np.exp(-scores)) - Y) / samples
+        w -= RATE * exchange(g)
+    scores = w @ X_test.T
+    return float(np.mean(np.logaddexp(0, scores) - Y_test * scores))
+
+
+def dct(sparsity: float) -> float:
     k = share(1 - sparsity)
-    kept, thresholds, left = np.zeros(length, np.float32), [], []
+    kept, thresholds = np.zeros(length, np.float32), []
     for t in range(iterations):
         p = G[t, 0] + kept
         threshold = np.sort(np.abs(p))[length - k]
         kept = np.where(np.abs(p) >= threshold, 0, p)
         thresholds.append(float(threshold))
-        left.append(float(np.linalg.norm(kept)))
-    return thresholds[-1], left[-1]
+    return thresholds[-1]
 
 
-CODES = [(127, 512, "max"), (7, 512, "max"), (1, length, "l2")]
+CODES = [(127, "max"), (7, "max"), (1, "l2")]
 worlds = [2, 4, 8]
 k = share(RATIO)
-disjoint = [
-    np.concatenate([rng.choice(length, k, replace=False) for _ in range(world)]) for world in worlds
-]
-mean = G[0].mean(axis=0)
-sparse = np.zeros(length)
-for row in G[0]:
-    sparse[largest(row, share(0.001))] += row[largest(row, share(0.001))] / ranks
-coded = np.mean([quantised(row.astype(np.float64), 4, length, "l2") for row in G[0]], axis=0)
-applied, means = a2sgd(ranks)
+dense = trained(lambda g: np.tile(g.mean(axis=0), (ranks, 1)))
+noise = np.diff(G, axis=0)
 *_, (p, chosen, before) = local_top_k(ranks, k)
 average = np.abs(p.mean(axis=0))
 *_, filtered = leader_top_k(ranks, k, 0.1)
@@ -124,17 +167,18 @@ print(
             "sparcml-figure-1": [
                 [union(chosen) for _, chosen, _ in local_top_k(world, k)][-1] for world in worlds
             ],
-            "sparcml-figure-7": [len(np.unique(indices)) for indices in disjoint],
-            "qsgd-table-1": [
-                relative(quantised(G[0, 0].astype(np.float64), *code), G[0, 0]) for code in CODES
+            "sparcml-figure-7": [
+                union([largest(row, k) for row in noise[0, :world]]) for world in worlds
             ],
+            "qsgd-table-1": [dense, *(trained(quantising(*code)) for code in CODES)],
             "qsgd-figure-2": [(world - 1) * (length / 2 + 4 * length / 512) for world in worlds]
             + [2 * (world - 1) / world * 4 * length for world in worlds],
-            "a2sgd-table-2": [8 * means.nbytes, 32 * length],
+            "a2sgd-table-2": [2 * 32, 32 * length],
             "a2sgd-figure-3": [
-                relative(applied, mean),
-                relative(coded, mean),
-                relative(sparse, mean),
+                dense,
+                trained(two_means),
+                trained(quantising(4, "l2")),
+                trained(selecting(features // 20)),
             ],
             "scalecom-figure-1": [
                 [union(c) for _, c, _ in local_top_k(world, share(COMPRESSED))][-1]
@@ -146,8 +190,11 @@ print(
                 distance(filtered[0]),
                 distance(plain[0]),
             ],
-            "dct-figure-2": [dct(sparsity)[0] for sparsity in (0.75, 0.95, 0.995)],
-            "dct-table-2": [dct(sparsity)[1] for sparsity in (0.75, 0.95, 0.995)],
+            "dct-figure-2": [dct(sparsity) for sparsity in (0.75, 0.95, 0.995)],
+            "dct-table-2": [
+                dense,
+                *(trained(selecting(k)) for k in (features // 4, features // 20, features // 100)),
+            ],
         }
     )
 )
