@@ -28,9 +28,15 @@ if (directory !== undefined) {
     writeFileSync(file, `${JSON.stringify(withoutPlaces(result))}\n`);
   }
 }
-const results = (await readResults(kept)).map(
-  (result) => judgedAgain(result, figures) ?? result,
-);
+const results = (await readResults(kept)).map((result) => {
+  const judged = judgedAgain(result, figures);
+  if (judged === undefined) {
+    throw new Error(
+      `docs/reproduced/${result.figure}.json: its figure has other settings, cases or seeds by now; remove it`,
+    );
+  }
+  return judged;
+});
 for (const result of results) {
   writeFileSync(
     path.join(kept, `${result.figure}.json`),

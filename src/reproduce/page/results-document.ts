@@ -2,6 +2,7 @@
  * All results as one Markdown document. It generates docs/reproduced.md, which is not edited
  * by hand.
  */
+import { formatPercent } from '../../shared/words/units.ts';
 import type { Result } from '../result.ts';
 import { chanceText } from './verdict-text.ts';
 import { whatWouldChange } from './what-would-change.ts';
@@ -121,8 +122,13 @@ const line = (cells: readonly string[]): string =>
 
 function device({ device: { processor, cores, load }, runs }: Result): string {
   const busy = load === undefined ? '' : `, load ${load.toFixed(1)} before`;
+  const shares = runs.flatMap(({ others }) => (others === undefined ? [] : [others]));
+  const beside =
+    shares.length === 0
+      ? ''
+      : `, other work at most ${formatPercent(Math.max(...shares))}`;
   const byTorch = runs.some(({ backend }) => backend?.startsWith('torch'));
-  return `${processor}, ${cores} logical processors${busy}${byTorch ? ', by PyTorch' : ''}`;
+  return `${processor}, ${cores} logical processors${busy}${beside}${byTorch ? ', by PyTorch' : ''}`;
 }
 
 const date = ({ measuredAt }: Result): string =>
