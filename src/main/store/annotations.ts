@@ -15,6 +15,7 @@ import {
 import { MOST_TAGS, readTag } from '../../shared/run-query/run-tag.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
+import { lastingNumber } from './lasting-number.ts';
 import type { RunRow } from './run-row.ts';
 import type { RunRows } from './run-rows.ts';
 
@@ -107,7 +108,11 @@ export class Annotations {
       }
       const written =
         id === undefined
-          ? this.#statements.addNote.get({ ...values, at: writtenAt })
+          ? this.#statements.addNote.get({
+              ...values,
+              at: writtenAt,
+              id: this.#statements.nextNote(),
+            })
           : this.#statements.setNote.get({ ...values, at: writtenAt, id });
       if (written === undefined) throw unknownNote(run, id!);
       this.#statements.touch.run(number);
@@ -192,12 +197,13 @@ function prepare(database: Database.Database) {
     countNotes: database.prepare<[number], { count: number }>(
       'SELECT count(*) AS count FROM run_notes WHERE run = ?',
     ),
+    nextNote: lastingNumber(database, 'run_notes'),
     addNote: database.prepare<
-      [{ run: number; iteration: number | null; text: string; at: number }],
+      [{ run: number; iteration: number | null; text: string; at: number; id: number }],
       NoteRow
     >(`
-      INSERT INTO run_notes (run, iteration, text, written_at)
-      VALUES (@run, @iteration, @text, @at) RETURNING ${NOTE}`),
+      INSERT INTO run_notes (id, run, iteration, text, written_at)
+      VALUES (@id, @run, @iteration, @text, @at) RETURNING ${NOTE}`),
     setNote: database.prepare<
       [{ run: number; iteration: number | null; text: string; at: number; id: number }],
       NoteRow

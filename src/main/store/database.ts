@@ -47,6 +47,7 @@ import { alertsAndSettingsMigration } from './migrations/019-alerts-and-settings
 import { bucketSumsMigration } from './migrations/020-bucket-sums.ts';
 import { utilisationMigration } from './migrations/021-utilisation.ts';
 import { processNamesMigration } from './migrations/022-process-names.ts';
+import { lastingNumbersMigration } from './migrations/023-lasting-numbers.ts';
 import { isOnNetwork } from './network-file-system.ts';
 
 /** Migrations in order; a database at `user_version` n has the first n. Never edit, only add. */
@@ -73,6 +74,7 @@ const migrations: readonly string[] = [
   bucketSumsMigration,
   utilisationMigration,
   processNamesMigration,
+  lastingNumbersMigration,
 ];
 
 /** SQLite's number of that mode. */

@@ -207,7 +207,9 @@ export class RunStore {
 
   create(run: NewRun): RunSummary {
     const create = (): RunSummary => {
-      const { lastInsertRowid } = this.#statements.createRun.run({
+      const number = this.#statements.nextRun();
+      this.#statements.createRun.run({
+        number,
         id: run.id,
         name: run.spec.name,
         spec: JSON.stringify(run.spec),
@@ -221,10 +223,10 @@ export class RunStore {
         methods: JSON.stringify([run.spec.exchange.method]),
       });
       for (const node of nodesOf(run.spec)) {
-        this.#statements.createJournal.run(lastInsertRowid, node);
+        this.#statements.createJournal.run(number, node);
       }
       if (run.sweep !== undefined) {
-        this.sweeps.launched(run.sweep, Number(lastInsertRowid), run.sweep.driver);
+        this.sweeps.launched(run.sweep, number, run.sweep.driver);
       }
       return this.summary(run.id);
     };

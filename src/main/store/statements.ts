@@ -1,5 +1,6 @@
 /** The store's SQL, prepared once for a connection. */
 import type Database from 'better-sqlite3';
+import { lastingNumber } from './lasting-number.ts';
 import { SHAPES_RUN } from './migrations/013-event-indices.ts';
 import type { JournalRow, RunRow, MissingJournal } from './run-row.ts';
 
@@ -55,10 +56,11 @@ export type Statements = ReturnType<typeof prepareStatements>;
 
 export function prepareStatements(database: Database.Database) {
   return {
+    nextRun: lastingNumber(database, 'runs'),
     createRun: database.prepare(`
-      INSERT INTO runs (id, name, spec, switches, launcher, state, created_at,
+      INSERT INTO runs (number, id, name, spec, switches, launcher, state, created_at,
         iterations_planned, ranks, model, dataset, methods, bytes)
-      VALUES (@id, @name, @spec, @switches, @launcher, 'starting', @created_at,
+      VALUES (@number, @id, @name, @spec, @switches, @launcher, 'starting', @created_at,
         @iterations_planned, @ranks, @model, @dataset, @methods, 0)`),
     runById: database.prepare<[string], RunRow>(
       `SELECT ${RUN} FROM runs WHERE id = ? AND deleted < 2`,

@@ -62,6 +62,35 @@ describe('a purge', () => {
     );
   });
 
+  it('never gives its number to a later run, of which another process may still have records', () => {
+    // As a page's process that stored a run, and keeps its newest records until it moves them.
+    store.create({ id: 'gone', spec: sampleSpec(), switches: [], createdAt: 1 });
+    store.append('gone', wholeRun(100).slice(0, 150));
+    // As a command does in the meantime.
+    const command = RunStore.open(file);
+    const wall = 77;
+    try {
+      command.append('gone', wholeRun(100));
+      command.setDeleted('gone', true);
+      command.purge('gone');
+      for (const step of command.space.clear()) expect(step).toBeUndefined();
+      command.create({ id: 'next', spec: sampleSpec(), switches: [], createdAt: 2 });
+      const other = wholeRun(100).map(({ record, sequence }) => ({
+        sequence,
+        record: record.type === 'iteration' ? { ...record, wall } : record,
+      }));
+      // All but its end, so that the other process has to move them.
+      command.append('next', other.slice(0, -1));
+      store.append('next', other);
+    } finally {
+      command.close();
+    }
+    while (store.space.compact()) continue;
+    const found = [...store.reads.allIterations('next')];
+    expect(found).toHaveLength(200);
+    expect(new Set(found.map((record) => record.wall))).toEqual(new Set([wall]));
+  });
+
   it('that is cut short hides the run at once, and is completed by the next one', () => {
     fill('gone');
     store.setDeleted('gone', true);
