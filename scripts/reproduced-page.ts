@@ -20,15 +20,16 @@ const docs = path.join(import.meta.dirname, '..', 'docs');
 const kept = path.join(docs, 'reproduced');
 const page = path.join(docs, 'reproduced.md');
 
+const ids = figures.map(({ id }) => id);
 const [directory] = process.argv.slice(2);
 mkdirSync(kept, { recursive: true });
 if (directory !== undefined) {
-  for (const result of await readResults(directory)) {
+  for (const result of await readResults(directory, ids)) {
     const file = path.join(kept, `${result.figure}.json`);
     writeFileSync(file, `${JSON.stringify(withoutPlaces(result))}\n`);
   }
 }
-const results = (await readResults(kept)).map((result) => {
+const results = (await readResults(kept, ids)).map((result) => {
   const judged = judgedAgain(result, figures);
   if (judged === undefined) {
     throw new Error(
@@ -43,7 +44,6 @@ for (const result of results) {
     `${JSON.stringify(result)}\n`,
   );
 }
-const ids = figures.map(({ id }) => id);
 const made = new Map(results.map((result) => [result.figure, entryOf(result)]));
 const before = entriesIn(readFileSync(page, 'utf8'));
 const entries = [...before.filter(({ figure }) => !made.has(figure)), ...made.values()];

@@ -58,9 +58,15 @@ const findingSchema = z.strictObject({
     .readonly(),
 }) satisfies z.ZodType<Finding>;
 
+/** The format of results. */
+const VERSION = 2;
+const newerSchema = z.looseObject({
+  type: z.literal('result'),
+  version: z.int().min(VERSION + 1),
+});
 const resultSchema = z.strictObject({
   type: z.literal('result'),
-  version: z.literal(2),
+  version: z.literal(VERSION),
   figure: text,
   paper: z.strictObject({ name: text, title: text }),
   number: text,
@@ -146,7 +152,7 @@ export function resultOf(
   const labels = new Map(figure.cases.map(({ id, label }) => [id, label]));
   return {
     type: 'result',
-    version: 2,
+    version: VERSION,
     figure: figure.id,
     paper: figure.paper,
     number: figure.number,
@@ -172,7 +178,7 @@ export function resultOf(
   };
 }
 
-/** @throws GradwireError `RESULT_INVALID` */
+/** @throws GradwireError `RESULT_INVALID`, `RESULT_TOO_NEW` */
 export function parseResult(source: string, place: string): Result {
   const next = 'Make it again: gradwire reproduce.';
   let raw: unknown;
@@ -184,6 +190,14 @@ export function parseResult(source: string, place: string): Result {
   }
   const parsed = resultSchema.safeParse(raw);
   if (parsed.success) return parsed.data;
+  const newer = newerSchema.safeParse(raw).data;
+  if (newer !== undefined) {
+    throw inputError(
+      'RESULT_TOO_NEW',
+      `this result has format ${newer.version}; this Gradwire reads ${VERSION}`,
+      { place, next: 'Update Gradwire, or use another directory.' },
+    );
+  }
   const [issue] = parsed.error.issues;
   const where = issue!.path.join('.');
   throw inputError(

@@ -12,9 +12,9 @@ export function addReproduceTableCommand(reproduce: Command): void {
     .argument('[directory]', 'directory with the results', 'reproduced')
     .option('--json', 'one line of JSON for each result', false)
     .action(async (directory: string, { json }: { readonly json: boolean }) => {
-      const found = await readResults(directory);
-      if (found.length === 0) throw noResults(directory);
       const order = figures.map(({ id }) => id);
+      const found = await readResults(directory, order);
+      if (found.length === 0) throw noResults(directory);
       const sorted = inOrder(found, order);
       const missing = order.filter((id) => !found.some(({ figure }) => figure === id));
       process.stdout.write(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { inputError } from '../../shared/errors/errors.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { KeptRuns } from '../../main/figures/kept-runs.ts';
 import { storedResult } from '../../main/figures/read-results.ts';
@@ -149,13 +149,19 @@ function* withSecondRound(
   }
 }
 
-/** Whether the directory has the result of the same runs, of this version, and none was begun after it. */
+/**
+ * Whether the directory has the result of the same runs, of this version, and none was begun after it.
+ * @throws GradwireError `RESULT_TOO_NEW`
+ */
 async function isDone(
   directory: string,
   { figure, full, python, runs }: FigurePlan,
 ): Promise<boolean> {
-  // One that cannot be read is made again.
-  const result = await storedResult(directory, figure.id).catch(() => undefined);
+  const result = await storedResult(directory, figure.id).catch((error: unknown) => {
+    // One that cannot be read is made again, but for what a newer version has made.
+    if (error instanceof GradwireError && error.code === 'RESULT_TOO_NEW') throw error;
+    return undefined;
+  });
   if (result?.gradwire !== appVersion()) return false;
   const kept = { planned: runs, device: thisComputer() };
   if ((await KeptRuns.count(directory, figure.id, kept)) > 0) return false;

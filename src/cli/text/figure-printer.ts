@@ -63,7 +63,7 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
     },
     run: (_, { diverged, index, kept, of, label, seed, values, milliseconds }) => {
       const figures = Object.entries(values).map(
-        ([name, value]) => `${name} ${Number(value.toPrecision(4))}`,
+        ([name, value]) => `${name} ${shortly(value)}`,
       );
       const count = `${String(index).padStart(String(of).length)}/${of}`;
       write(
@@ -99,3 +99,7 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
     },
   };
 }
+
+/** Four digits, or all that are before the point: a count of bits is not rounded. */
+const shortly = (value: number): number =>
+  Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4));

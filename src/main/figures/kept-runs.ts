@@ -18,6 +18,8 @@ import { appVersion } from '../home/installation.ts';
 
 const headSchema = z.strictObject({ of: z.string() });
 const keptSchema = z.strictObject({ run: storedRunSchema, milliseconds: z.number() });
+/** A run's line, with a sum by which a damaged one is recognised. */
+const lineSchema = z.strictObject({ ...keptSchema.shape, sum: z.string() });
 /** A run, and how long it took. */
 export type KeptRun = Readonly<z.infer<typeof keptSchema>>;
 
@@ -68,7 +70,9 @@ export class KeptRuns {
   /** @throws GradwireError `OUTPUT_NOT_WRITABLE` */
   async add(run: StoredRun, milliseconds: number): Promise<void> {
     // Begun with a line's end: the last one may have been cut.
-    const line = `${this.#head ?? ''}\n${JSON.stringify({ run, milliseconds })}\n`;
+    const kept = { run, milliseconds };
+    const text = JSON.stringify({ ...kept, sum: sumOf(kept) });
+    const line = `${this.#head ?? ''}\n${text}\n`;
     await written(this.#file, appendFile(this.#file, line));
     this.#head = undefined;
   }
@@ -95,7 +99,17 @@ async function readRuns(file: string, of: KeptFor): Promise<readonly KeptRun[]> 
   if (text === '') return [];
   const [head, ...lines] = text.split('\n').filter(Boolean).map(parsed);
   if (headSchema.safeParse(head).data?.of !== identityOf(of)) return [];
-  return lines.flatMap((line) => keptSchema.safeParse(line).data ?? []);
+  return lines.flatMap((line) => {
+    const whole = lineSchema.safeParse(line).data;
+    // Of the line as it is: a schema gives keys its own order.
+    if (whole === undefined || whole.sum !== sumOf(line as KeptRun)) return [];
+    return [{ run: whole.run, milliseconds: whole.milliseconds }];
+  });
+}
+
+function sumOf({ run, milliseconds }: KeptRun): string {
+  const text = JSON.stringify([run, milliseconds]);
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
 function parsed(line: string): unknown {

@@ -180,6 +180,10 @@ export const commandCodes = codeGroup({
       means: 'The file is not a result of gradwire reproduce.',
       next: 'Reproduce that figure again.',
     },
+    RESULT_TOO_NEW: {
+      means: 'A newer version of Gradwire has written the result of a figure.',
+      next: 'Update Gradwire, or use another directory.',
+    },
     SETTING_INVALID: {
       means:
         'A --set is not key=value, names a key twice, or reaches into something that has no keys.',

@@ -88,6 +88,12 @@ test('a figure is repeated, judged and written down', { tags: 'soak' }, async ()
   writeFileSync(file, JSON.stringify({ ...written, verdict: 'refuted' }));
   expect(await judge()).toBe('a2sgd-table-2: refuted → checked\n');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(written);
+  const [run, ...runs] = written['runs'] as readonly object[];
+  const bare = { ...written, runs: [{ ...run, values: {} }, ...runs] };
+  writeFileSync(file, JSON.stringify(bare));
+  expect((await commands.run(['reproduce', 'judge', out])).stderr).toMatch(
+    /RESULT_INVALID: its runs do not have what a2sgd-table-2 judges: .*a2sgd-table-2\.json/,
+  );
   const others = JSON.stringify({ ...written, setup: 'another' });
   writeFileSync(file, others);
   expect(await judge()).toMatch(/^a2sgd-table-2: checked, by earlier settings; /);
@@ -277,11 +283,23 @@ test('what cannot be repeated is refused before anything is run', async () => {
   const empty = path.join(home.directory, 'empty');
   mkdirSync(empty);
   expect(await refused('table', empty)).toContain('RESULTS_MISSING');
-  writeFileSync(path.join(empty, 'other.json'), '{}');
-  expect(await refused('table', empty)).toMatch(/RESULT_INVALID.*other\.json/);
-  expect(await refused('table', path.join(empty, 'nowhere'))).toContain(
-    'FILE_UNREADABLE',
+  // What is no result is left alone, but under the name of one.
+  writeFileSync(path.join(empty, 'package.json'), '{}');
+  mkdirSync(path.join(empty, 'qsgd-table-1.json'));
+  expect(await refused('table', empty)).toContain('RESULTS_MISSING');
+  expect(await refused('judge', path.join(empty, 'nowhere'))).toContain(
+    'RESULTS_MISSING',
   );
+  writeFileSync(path.join(empty, `${FIGURE}.json`), '{');
+  expect(await refused('table', empty)).toMatch(/RESULT_INVALID.*a2sgd-table-2\.json/);
+  const newer = JSON.stringify({ type: 'result', version: 3 });
+  writeFileSync(path.join(empty, `${FIGURE}.json`), newer);
+  for (const args of [['table'], ['judge'], [FIGURE, '--resume', '--out']]) {
+    expect(await refused(...args, empty)).toMatch(
+      /RESULT_TOO_NEW: .*format 3; this Gradwire reads 2/,
+    );
+  }
+  expect(readFileSync(path.join(empty, `${FIGURE}.json`), 'utf8')).toBe(newer);
 });
 
 test('full scale is refused where it cannot be, before anything is run', async () => {

@@ -47,6 +47,18 @@ test('runs are taken up by whoever resumes the same figure', async () => {
   expect(await KeptRuns.count(directory, FIGURE, { planned, device })).toBe(0);
 });
 
+test('a run whose line was changed or damaged is made again', async () => {
+  const kept = await open(false);
+  await kept.add(runOf(first), 1);
+  await kept.add(runOf(second), 2);
+  const file = path.join(directory, `${FIGURE}.runs.jsonl`);
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('"bits":64', '"bits":65'));
+  const again = await open(true);
+  expect(again.find(first)).toBeUndefined();
+  expect(again.find(second)?.milliseconds).toBe(2);
+});
+
 test('runs of another machine or spec, and those of who begins anew, are not', async () => {
   await (await open(false)).add(runOf(first), 1);
   const others = [
