@@ -23,6 +23,10 @@ export async function writeWhole(
   file: string,
   write: (place: string) => Promise<void>,
 ): Promise<void> {
+  if (file === '' || file.endsWith('/') || file.endsWith(path.sep)) {
+    const message = file === '' ? 'the path is empty' : `${file} ends with a slash`;
+    throw Object.assign(new Error(message), { code: 'EISDIR', syscall: 'open' });
+  }
   const found = statSync(file, { throwIfNoEntry: false });
   const isReplaced = found === undefined ? !isThere(file) : found.isFile();
   const draft = isReplaced ? draftFor(file, found?.mode) : undefined;

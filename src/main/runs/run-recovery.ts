@@ -69,9 +69,11 @@ export class RunRecovery {
    * Catches up with runs that were not followed: runs that have not ended in the store
    * are followed again, or failed where the supervisor does not know them; runs that
    * only the supervisor knows are added. Resolves when all journals have been caught
-   * up. If no run is open and no supervisor runs, none is started.
+   * up. If no run is open and no supervisor runs, none is started; nor if nothing can be stored.
    */
   async recover(): Promise<void> {
+    // What machines have cannot be stored, and on a read-only disk no supervisor starts.
+    if (this.#parts.store.readOnly !== undefined) return;
     // Runs of machines that do not answer stay damaged, as the list says.
     await mendDamaged(this.#parts.store.damaged, this.#parts.nodes);
     const unended = this.#parts.store.runs.unended();

@@ -49,6 +49,13 @@ test('the history is no place for an export', async () => {
   vi.unstubAllEnvs();
 });
 
+test('a path that ends with a slash, or is empty, is that of no file', async () => {
+  for (const out of ['', at('new/'), `${directory}/`]) {
+    await expect(write(out)).rejects.toMatchObject({ code: 'EXPORT_WRITE_FAILED' });
+  }
+  expect(readdirSync(directory)).toEqual([]);
+});
+
 test('a whole one takes its place, with its permissions, also behind a link', async () => {
   writeFileSync(at('run.csv'), 'old');
   chmodSync(at('run.csv'), 0o640);
