@@ -63,7 +63,7 @@ export const entryOf = (result: Result): Entry => ({
   section: sectionOf(result),
 });
 
-/** The entries of a document that \`documentOf\` has made. */
+/** The entries of a document that `documentOf` has made. */
 export function entriesIn(document: string): readonly Entry[] {
   const [head, ...sections] = document.split(/^(?=## )/m);
   const rows = new Map(

@@ -15,7 +15,12 @@ export function whatWouldChange({
       return narrowest(findings);
     case 'refuted':
       return [
-        `Other means of what refutes it: ${findings.filter(isRefuting).map(refuting).join('; ')}.`,
+        // Of an earlier version, a check may have.
+        ...(findings.some(isRefuting)
+          ? [
+              `Other means of what refutes it: ${findings.filter(isRefuting).map(refuting).join('; ')}.`,
+            ]
+          : []),
         'More seeds hardly would: the bound on false verdicts allows for their chance. What differs from the paper may.',
       ];
     case 'undecided':
