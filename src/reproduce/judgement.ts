@@ -138,8 +138,10 @@ function measure(test: Test, failing: number): Measured {
     return sign * center + margin(failing, seeds) < trueAt ? 'fails' : 'unclear';
   };
   const outcome = outcomeOf(count);
+  // Between the two bounds more seeds only make sure that it is there.
+  const isBetween = sign * center > falseAt && sign * center < trueAt;
   const seedsToDecide =
-    outcome === 'unclear' ? decidingSeeds(outcomeOf, count) : undefined;
+    outcome === 'unclear' && !isBetween ? decidingSeeds(outcomeOf, count) : undefined;
   const visible = error * studentQuantile(POWER, count - 1) + margin(LEVEL);
   const found = {
     outcome,
@@ -161,15 +163,19 @@ function measure(test: Test, failing: number): Measured {
 /** The most seeds that are thought of. */
 const MOST_SEEDS = 1000;
 
-/** The least number of seeds, more than there are, with which a test is no longer unclear. */
+/** The least number of seeds, more than there are, from which on a test is no longer unclear. */
 function decidingSeeds(
   outcomeOf: (seeds: number) => Outcome,
   count: number,
 ): number | undefined {
-  for (let seeds = count + 1; seeds <= MOST_SEEDS; seeds++) {
-    if (outcomeOf(seeds) !== 'unclear') return seeds;
+  let [unclear, decided] = [count, MOST_SEEDS];
+  if (outcomeOf(decided) === 'unclear') return undefined;
+  while (decided - unclear > 1) {
+    const middle = Math.floor((unclear + decided) / 2);
+    if (outcomeOf(middle) === 'unclear') unclear = middle;
+    else decided = middle;
   }
-  return undefined;
+  return decided;
 }
 
 function textOf(

@@ -97,7 +97,8 @@ export function withMomentumReplaced(
 
 /**
  * The most by which the expected squared error of what a rank sends, relative to its gradient's squared norm,
- * exceeds 0 by what the methods' papers prove: the largest of all tensors; undefined if one has no such bound.
+ * exceeds 0 by what the methods' papers prove: the largest of all tensors; undefined if one has no such bound, or if
+ * none is compressed.
  */
 export function errorBoundOf(
   plan: ExchangePlan,
@@ -113,7 +114,7 @@ export function errorBoundOf(
     if (bound === undefined) return undefined;
     most = Math.max(most, bound);
   }
-  return most;
+  return most === 0 ? undefined : most;
 }
 
 /** Requirements of a plan with drifting replicas on the training loop. */

@@ -4,6 +4,7 @@
  */
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import {
   driftOf,
   errorBoundOf,
@@ -49,7 +50,7 @@ export class TrainedPlan {
     return this.#replaced;
   }
 
-  /** The bound that theory has on the squared error of what this rank sends, as `errorBoundOf` says it. */
+  /** The bound that theory has on the squared error of what a rank sends, as `errorBoundOf` says it. */
   get errorBound(): number | undefined {
     return this.#errorBound;
   }
@@ -60,7 +61,10 @@ export class TrainedPlan {
     this.#replaceMomentum(plan);
     this.#noticeIdle(plan);
     this.#drift = driftOf(plan, this.#options.trainer.tensors);
-    this.#errorBound = errorBoundOf(plan, this.#options.trainer.tensors);
+    const { spec, trainer } = this.#options;
+    // A stage of a pipeline knows the bounds of its own tensors alone.
+    this.#errorBound =
+      pipelineOf(spec) === undefined ? errorBoundOf(plan, trainer.tensors) : undefined;
   }
 
   #replaceMomentum(plan: ExchangePlan): void {

@@ -2,15 +2,15 @@
  * Accuracy while ResNet-20 trains on eight ranks, by method. Source: A2SGD, section 4.2; the second of
  * the four models of its Figure 3.
  */
-import { accuracyFigure, casesOf } from './a2sgd-accuracy.ts';
+import { accuracyFigure, casesOf, CLOSEST, scaledRate } from './a2sgd-accuracy.ts';
 import { CIFAR_10 } from './brought-data.ts';
 import { A2SGD_QSGD_SETTING, AVERAGED_WEIGHTS } from './a2sgd-peers.ts';
 
-/** Table 1's rate, for 128 images in a step; linear scaling makes it larger as there are more. */
-const rateOf = (images: number): number => (0.1 * images) / 128;
+/** Table 1's, for 128 images in a step. */
+const RATE = 0.1;
 const LAPTOP = {
   workload: { model: 'resnet-20', dataset: 'shapes', batchPerRank: 16 },
-  lr: rateOf(8 * 16),
+  lr: scaledRate(RATE, 8 * 16),
   warmupIterations: 30,
   iterations: 300,
   evaluateEvery: 100,
@@ -22,7 +22,7 @@ const SHARE = 0.024;
 const EPOCH = 49;
 const PAPER = {
   workload: { model: 'resnet-20', dataset: 'cifar-10', batchPerRank: 128 },
-  lr: rateOf(8 * 128),
+  lr: scaledRate(RATE, 8 * 128),
   warmupIterations: 5 * EPOCH,
   iterations: 150 * EPOCH,
   evaluateEvery: 5 * EPOCH,
@@ -36,9 +36,7 @@ export const a2sgdFigure3Resnet = accuracyFigure(
     number: 'Figure 3, ResNet-20',
     title: 'Accuracy of A2SGD and other methods, ResNet-20 on eight ranks',
     claim: {
-      text:
-        'Within the same number of epochs A2SGD comes closest to the accuracy of dense SGD, and ' +
-        'closer than Top-K, Gaussian-K and QSGD.',
+      text: CLOSEST,
       quoted: [
         {
           text: 'A2SGD on ResNet-20 with 8 workers: 87.82 % top-1 accuracy on CIFAR10, 2.5 % better than Top-K',

@@ -79,7 +79,10 @@ async function testLoss(method: string, parameters: JsonObject): Promise<number>
   const form = method === 'qsgd' ? 'gathered' : 'dense';
   const makeKernels: WorldOptions['makeKernels'] = (arena) => loadWasmKernels(arena);
   using world = new SimulatedWorld({
-    ...{ method, parameters, form, makeKernels },
+    method,
+    parameters,
+    form,
+    makeKernels,
     ranks: RANKS,
     length: FEATURES,
   });

@@ -74,7 +74,8 @@ describe('without compression', () => {
       expect(Math.abs(piped.done.loss! - plain.done.loss!)).toBeLessThan(1e-4);
       const [started] = ofType(piped.records, 'started');
       expect(started!.parameters).toBe(199_210);
-      for (const { cosine, error } of ofType(piped.records, 'comparison')) {
+      for (const { bound, cosine, error } of ofType(piped.records, 'comparison')) {
+        expect(bound).toBeUndefined();
         expect(cosine).toBeCloseTo(1, 6);
         expect(error).toBe(0);
       }

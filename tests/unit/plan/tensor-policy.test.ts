@@ -89,9 +89,9 @@ describe('the bound that theory has on the error of what a rank sends', () => {
     );
   });
 
-  it('is 0 for what travels whole, and unknown where a paper proves none', () => {
-    expect(bound({ method: 'none' }, 1000)).toBe(0);
-    expect(bound({ ...l2, minElements: 100 }, 99)).toBe(0);
+  it('is missing where all travels whole, and where a paper proves none', () => {
+    expect(bound({ method: 'none' }, 1000)).toBeUndefined();
+    expect(bound({ ...l2, minElements: 100 }, 99)).toBeUndefined();
     expect(bound({ ...l2, minElements: 100 }, 99, 1000)).toBe(2);
     expect(bound({ ...l2, scale: 'max' }, 1000)).toBeUndefined();
     expect(bound({ ...l2, errorFeedback: true }, 1000)).toBeUndefined();

@@ -83,6 +83,8 @@ describe('seeds that would decide an unclear test', () => {
     expect(seeds(FAILS)).toBeUndefined();
     expect(seeds(atMost(around(1), { trueAt: 1 }))).toBeUndefined();
     expect(seeds(atLeast(around(1), { falseAt: 0, trueAt: 2 }))).toBeUndefined();
+    // More seeds would exclude what counts, and then that there is nothing.
+    expect(seeds(atLeast(around(0.1), { falseAt: 0, trueAt: 0.3 }))).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-/** What a result says would change its verdict. */
+/** Sentences that say what would change a verdict. */
 import { expect, test } from 'vitest';
 import { judgementOf } from '../../../src/reproduce/judgement.ts';
 import { atMost, check, claim, control, named } from '../../../src/reproduce/part.ts';

@@ -1,7 +1,7 @@
 /**
  * Measures the error of compression periodically: how far the applied gradient is from the
  * one that ranks would have got without compression in the same iteration. It costs a copy
- * of the gradient, one dense reduction outside the iteration and three passes.
+ * of the gradient, one dense reduction outside the iteration and four passes.
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
 import type { RivalMethod } from '../../../shared/records/comparison.ts';
@@ -51,7 +51,8 @@ export class GradientComparison {
     await this.#engine.call('average', { vector, measures: true });
     const uncompressed = this.#uncompressed;
     const sums = [
-      ...[1, own],
+      1,
+      own,
       ...sumsOf(applied, uncompressed),
       ...keptSquares(uncompressed),
     ];
