@@ -130,6 +130,7 @@ export class RunListFeed {
       const history =
         query.deleted === true ? await this.#connection.api.history() : undefined;
       if (reading !== this.#readings) return;
+      this.#forgetLeft(pages);
       this.#chunks = Object.fromEntries(
         numbers.map((chunk, index) => [chunk, pages[index]!.rows]),
       );
@@ -139,6 +140,15 @@ export class RunListFeed {
     } catch (thrown) {
       if (reading === this.#readings) this.#error = toErrorData(thrown);
     }
+  }
+
+  /**
+   * Runs that have left the list come back by their next event, whatever was told of them: one that is
+   * deleted and restored at once has a single event, of a run as it was before.
+   */
+  #forgetLeft(pages: readonly ListPart[]): void {
+    const there = new Set(pages.flatMap(({ rows }) => rows.map(({ run }) => run.id)));
+    for (const { run } of this.rows) if (!there.has(run.id)) this.#told[run.id] = '';
   }
 
   async #readMore(chunk: number): Promise<void> {
