@@ -147,8 +147,10 @@ export class RunListFeed {
    * deleted and restored at once has a single event, of a run as it was before.
    */
   #forgetLeft(pages: readonly ListPart[]): void {
-    const there = new Set(pages.flatMap(({ rows }) => rows.map(({ run }) => run.id)));
-    for (const { run } of this.rows) if (!there.has(run.id)) this.#told[run.id] = '';
+    const there = pages.flatMap(({ rows }) => rows.map(({ run }) => run.id));
+    for (const { run } of this.rows) {
+      if (!there.includes(run.id)) this.#told[run.id] = '';
+    }
   }
 
   async #readMore(chunk: number): Promise<void> {
