@@ -3,6 +3,7 @@
  * by hand.
  */
 import { formatPercent } from '../../shared/words/units.ts';
+import type { Verdict } from '../judgement.ts';
 import type { Result } from '../result.ts';
 import { chanceText } from './verdict-text.ts';
 import { whatWouldChange } from './what-would-change.ts';
@@ -24,6 +25,7 @@ were written are listed as not measured, unless what was measured comes to the s
 /** A figure's part of the document: a row of its table, and a section. */
 export interface Entry {
   readonly figure: string;
+  readonly verdict: Verdict;
   readonly row: string;
   readonly section: string;
 }
@@ -48,11 +50,22 @@ export function documentOf(
   const ids = missing.map((id) => `\`${id}\``).join(', ');
   const unmeasured = missing.length === 0 ? '' : `\nNot measured yet: ${ids}.\n`;
   const sections = entries.map(({ section }) => section).join('');
-  return `${HEADER}\n${table}\n${unmeasured}${sections}`;
+  return `${HEADER}\n${summary(entries)}\n\n${table}\n${unmeasured}${sections}`;
+}
+
+const VERDICTS: readonly Verdict[] = ['confirmed', 'refuted', 'undecided', 'checked'];
+
+/** The number of results with each verdict. */
+function summary(entries: readonly Entry[]): string {
+  const counts = VERDICTS.map((verdict) => {
+    return `${entries.filter((entry) => entry.verdict === verdict).length} ${verdict}`;
+  });
+  return `${entries.length} results: ${counts.join(', ')}.`;
 }
 
 export const entryOf = (result: Result): Entry => ({
   figure: result.figure,
+  verdict: result.verdict,
   row: line([
     `${result.paper.name}, ${result.number}${result.full === undefined ? '' : ', the paper’s sizes'}: \`${result.figure}\``,
     result.claim.text,
@@ -69,7 +82,10 @@ export function entriesIn(document: string): readonly Entry[] {
   const rows = new Map(
     head!.split('\n').flatMap((row) => {
       const figure = /^\| [^|]*: `([\w-]+)` \|/.exec(row)?.[1];
-      return figure === undefined ? [] : [[figure, row] as const];
+      const verdict = VERDICTS.find((one) => row.includes(`| **${one}** |`));
+      return figure === undefined || verdict === undefined
+        ? []
+        : [[figure, { row, verdict }] as const];
     }),
   );
   return sections.flatMap((section) => {
@@ -77,7 +93,7 @@ export function entriesIn(document: string): readonly Entry[] {
     const row = rows.get(figure);
     return row === undefined
       ? []
-      : [{ figure, row, section: `\n${section.trimEnd()}\n` }];
+      : [{ figure, ...row, section: `\n${section.trimEnd()}\n` }];
   });
 }
 

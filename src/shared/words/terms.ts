@@ -8,11 +8,11 @@ import { capitalized } from './capitalized.ts';
 export const TERMS = {
   step: 'the time that one iteration takes; its phases add up to it',
   straggler:
-    'a rank that arrives last at most exchanges, so that the others wait for it',
+    'a rank that arrives last in most exchanges, so that the others wait for it',
   exposed:
     'of communication: not overlapped, so that it makes the step longer; the phases from compress to decompress together',
   overlapped:
-    'communication that ran while the trainer computed, and was hidden by it; it is in no phase, and shown beside them',
+    'what took no time of its own: communication while the trainer computed, and compressing and summing while bytes were in flight; it is in no phase, and shown beside them',
   bucket: 'tensors that are exchanged in one piece',
   payload: 'the output of a method for a bucket, before framing',
   'wire bytes': 'bytes at the sockets, framing included',
