@@ -1,7 +1,9 @@
 """What a thread waits for ends with a call, in order, with its error if it had one."""
 
+import contextlib
 import threading
 import unittest
+from collections.abc import Iterator
 
 from gradwire.completion import CompletionThread
 
@@ -22,6 +24,20 @@ class Completion(unittest.TestCase):
         opened.set()
         thread.stop()
         self.assertEqual(told, ["first None", "second gone", "third None"])
+
+    def test_waiting_and_its_end_have_their_context(self) -> None:
+        thread = CompletionThread()
+        told: list[str] = []
+
+        @contextlib.contextmanager
+        def context() -> Iterator[None]:
+            told.append("begins")
+            yield
+            told.append("ends")
+
+        thread.after(lambda: told.append("waits"), lambda _: told.append("told"), context())
+        thread.stop()
+        self.assertEqual(told, ["begins", "waits", "told", "ends"])
 
     def test_to_stop_what_never_began_is_nothing(self) -> None:
         before = threading.active_count()

@@ -59,6 +59,14 @@ class Attaching(unittest.TestCase):
         self.assertIn("of actor without those of critic", raised.exception.message)
         self.assertIn("backward()", raised.exception.next)
 
+    def test_parameters_that_ddp_does_not_have_are_named(self) -> None:
+        models = Models(torch.nn.Linear(2, 2))
+        models.require_all([])
+        with self.assertRaises(GradwireError) as raised:
+            models.require_all([1])
+        self.assertEqual(raised.exception.code, "MODEL_CHANGED")
+        self.assertIn("does not average bias", raised.exception.message)
+
     def test_what_is_raised_at_the_end_of_a_backward_pass_is_raised_there(self) -> None:
         weight = torch.ones(1, requires_grad=True)
 

@@ -15,6 +15,7 @@ TOLD = [
     ("iter 10: loss 4.2763, time 2301.23ms, mfu -100.00%", 4.2763),
     ("step 0: train loss 4.2874, val loss 4.2823", 4.2874),
     ("{'loss': 2.3026, 'grad_norm': 1.5, 'learning_rate': 5e-05}", 2.3026),
+    ("{'loss': '2.303', 'grad_norm': '1.5', 'learning_rate': '5e-05'}", 2.303),
     ("Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300039", 2.300039),
     ("Epoch: [0]  [ 10/100]  eta: 0:01  lr: 0.1  loss: 2.30 (2.31)", 2.30),
     ("[1,  2000] loss: 2.173", 2.173),

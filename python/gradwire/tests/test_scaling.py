@@ -36,6 +36,18 @@ class Scaling(unittest.TestCase):
         for one, other in zip(again, scaled):
             self.assertTrue(torch.equal(one, other))
 
+    def test_halves_are_scaled_in_float32(self) -> None:
+        scale = Scale(torch.amp.GradScaler("cpu", init_scale=2.0**16))
+        scale.note(torch.device("cpu"))
+        scaled = [torch.full((3,), 6.55e-4, dtype=torch.float16)]
+        views = [torch.empty(3)]
+        transfer = Transfer()
+        transfer.gather(views, scaled, scale.inverse)
+        self.assertTrue(torch.equal(views[0], scaled[0].float() / 2**16))
+        again = [torch.empty_like(one) for one in scaled]
+        transfer.scatter(again, views, scale.factor)
+        self.assertTrue(torch.equal(again[0], scaled[0]))
+
     def test_a_scaler_that_is_off_changes_nothing(self) -> None:
         scale = Scale(torch.amp.GradScaler("cpu", enabled=False))
         scale.note(torch.device("cpu"))

@@ -148,6 +148,13 @@ class Phases(unittest.TestCase):
         step = watch.close()
         self.assertEqual((step["overlapped"], step["wait"]), (5, 8))
 
+    def test_no_part_is_less_than_nothing_where_a_gpus_clock_is_behind(self) -> None:
+        watch = Stopwatch()
+        watch.step(data=100)
+        watch.close()
+        watch.step(data=-0.5)
+        self.assertEqual(watch.close()["data"], 0)
+
     def test_what_was_never_seen_is_absent(self) -> None:
         watch = Stopwatch()
         watch.after(5, "apply_begins")

@@ -67,7 +67,7 @@ class Exchange:
     def owe(self, residual: Any) -> None:
         """A flat vector goes with the next gradient."""
         sizes = [view.numel() for view in self._views]
-        parts = residual.split(sizes)
+        parts = residual.to("cpu", torch.float32).split(sizes)
         owed = [part.view_as(view) for part, view in zip(parts, self._views)]
         self._owed = dict(enumerate(owed))
 
@@ -81,15 +81,24 @@ class Exchange:
 
     def keep_ungiven(self) -> None:
         """DDP has ended a backward pass. What it was to give to a parameter that no rank has used,
-        and did not, goes with that parameter's next gradient: a method had kept it back before."""
+        and did not, goes with that parameter's next gradient: a method had kept it back before.
+        A gradient of before that the program has not cleared is its own, though DDP sent it."""
         before, self._before = self._before, {}
         if not self._is_finite:
             return
         for index, (gradient, version) in before.items():
-            now = self._parameters[index].grad
-            is_given = now is not None and (now is not gradient or now._version != version)
-            if not is_given and bool(self._views[index].any()):
-                self._owed[index] = self._views[index].clone()
+            parameter = self._parameters[index]
+            now = parameter.grad
+            if now is not None and (now is not gradient or now._version != version):
+                continue
+            ungiven = self._views[index].clone()
+            if now is not None:
+                sent = in_memory_order(now, parameter).to("cpu", torch.float32)
+                if self._scale.inverse is not None:
+                    sent = sent * self._scale.inverse.to("cpu")
+                ungiven.sub_(sent.view_as(ungiven))
+            if bool(ungiven.any()):
+                self._owed[index] = ungiven
 
     @property
     def is_open(self) -> bool:
@@ -226,3 +235,13 @@ class Exchange:
 
     def _are_finite(self, indices: Iterable[int]) -> bool:
         return all(bool(self._views[index].isfinite().all()) for index in indices)
+
+
+def in_memory_order(gradient: Any, parameter: Any) -> Any:
+    """A gradient as DDP's buckets have it: its elements in the order of the parameter's memory."""
+    strides = parameter.stride()
+    order = sorted(range(parameter.dim()), key=lambda dimension: -strides[dimension])
+    if not parameter.permute(order).is_contiguous():
+        # It has gaps, or elements that share a place: DDP takes its own order.
+        return gradient.contiguous()
+    return gradient.permute(order).contiguous()

@@ -1,11 +1,12 @@
 """Hooks of a joined program in its model and optimisers, by which its session sees each step.
 
-They are functions of this module, not bound methods: a module with hooks may be pickled or copied.
-The compiler does not look into them.
+They are not bound methods: a module with hooks may be pickled or copied. The compiler does not look
+into them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -71,12 +72,29 @@ def _without_annotations(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+class _Hook:
+    """A hook that stays with this process: in a module that is saved or copied, what stands in its
+    place does nothing, and needs no Gradwire to be loaded."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*arguments)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A method that takes anything and does nothing, in every Python.
+        return getattr, (contextlib.nullcontext(), "__exit__")
+
+
 def _session() -> Any:
     session = current()
     return session if session is not None and session.is_joined else None
 
 
 # DDP compares annotations with its own classes, and those of this module are strings.
+@_Hook
 @_not_compiled
 @_without_annotations
 def _average_bucket(_state: object, bucket: Any) -> Any:
@@ -86,6 +104,7 @@ def _average_bucket(_state: object, bucket: Any) -> Any:
     return session.add_bucket(bucket)
 
 
+@_Hook
 @_not_compiled
 def _forward_begins(_module: Any, _inputs: Any) -> None:
     session = _session()
@@ -93,13 +112,15 @@ def _forward_begins(_module: Any, _inputs: Any) -> None:
         session.forward_begins()
 
 
+@_Hook
 @_not_compiled
-def _forward_ends(_module: Any, _inputs: Any, _output: Any) -> None:
+def _forward_ends(_module: Any, _inputs: Any, output: Any) -> None:
     session = _session()
     if session is not None:
-        session.forward_ends()
+        session.forward_ends(output)
 
 
+@_Hook
 @_not_compiled
 def _gradient_accumulated(_parameter: Any) -> None:
     session = _session()
@@ -107,6 +128,7 @@ def _gradient_accumulated(_parameter: Any) -> None:
         session.gradient_accumulated()
 
 
+@_Hook
 @_not_compiled
 def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
     session = _session()
@@ -114,6 +136,7 @@ def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
         session.step_begins()
 
 
+@_Hook
 @_not_compiled
 def _step_ends(optimizer: Any, _arguments: Any, _named: Any) -> None:
     session = _session()

@@ -20,7 +20,7 @@ from transformers import TrainerCallback
 
 import gradwire
 
-from .model import is_distributed
+from .model import is_distributed, plain_model
 
 
 class GradwireCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
@@ -43,7 +43,7 @@ class GradwireCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
         model = trainer.model_wrapped
         self._gw.attach(model, trainer.optimizer, scaler=trainer.accelerator.scaler)
         # Of one process there is no DDP that would call for averages.
-        self._averages = not is_distributed(model)
+        self._averages = not is_distributed(plain_model(model))
 
     def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """The gradients of a step are there."""
@@ -51,6 +51,7 @@ class GradwireCallback(TrainerCallback):  # type: ignore[misc,unused-ignore]
             self._gw.allreduce()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        """The trainer logs numbers, every `logging_steps`; some are texts."""
-        numbers = {name: value for name, value in (logs or {}).items() if isinstance(value, Real)}
-        self._gw.log(numbers)
+        """The trainer logs numbers, every `logging_steps`; the loss of training is one of them."""
+        loss = (logs or {}).get("loss")
+        if isinstance(loss, Real):
+            self._gw.log(loss=float(loss))

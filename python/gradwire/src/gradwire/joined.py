@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import torch
+from torch.utils._pytree import tree_flatten
 
 from .awaiting import rank_and_world
 from .checkpoint import chosen, restored, state_of
@@ -21,7 +22,7 @@ from .left_out import LeftOut
 from .link import Link
 from .messages import Attached, Averaged, Go, Memory, Read, Saved, Write
 from .model import plain_optimizer
-from .models import Models, at_end_of_backward
+from .models import Models, at_end_of_backward, is_in_backward
 from .scaling import Scale
 from .session import Session, Values, claim, current, learning_rate, set_current
 from .states import state_vectors
@@ -57,6 +58,10 @@ class JoinedProgram(Session):
         """Optimisers whose step the last gradient is for."""
         self._awaited: set[int] = set()
         """Optimisers that have not made the step of the last gradient."""
+        self._may_step: set[int] = set()
+        """Optimisers that have not made a step since an average was there for them."""
+        self._awaits_end = False
+        """Whether the end of the backward pass in progress calls back."""
         self._is_averaged = False
         """Whether a gradient is averaged whose step has not been told."""
         self._hold = False
@@ -252,6 +257,7 @@ class JoinedProgram(Session):
         self._hold = answer.hold
         self._due = list(self._optimizers if due is None else due)
         self._awaited = {id(optimizer) for optimizer in self._due}
+        self._may_step = set(self._awaited)
 
     def log(
         self,
@@ -279,24 +285,68 @@ class JoinedProgram(Session):
         self._is_over = True
         self._link.close()
 
+    def release(self) -> None:
+        """Lets go of the models: no step follows.
+
+        DDP keeps the threads of its process group, and these may abort a process whose interpreter
+        ends before them.
+        """
+        self._models = None
+
     def add_bucket(self, bucket: Any) -> Any:
         """DDP's communication hook."""
         exchange = self._next()
-        if self._models is not None and self._models.needs_ends and not exchange.is_open:
-            at_end_of_backward(self._end_pass)
+        if self._models is not None:
+            self._models.require_usual_divisor()
+            if self._models.are_several:
+                self._await_end()
         future, answer = exchange.add(bucket)
         if answer is not None:
+            if exchange.keeps_ungiven and self._models is not None and not self._models.are_several:
+                self._keep_ungiven_after(exchange)
             self._take(answer)
         return future
+
+    def _keep_ungiven_after(self, exchange: Exchange) -> None:
+        """DDP ends its pass in a call that is due after the one that is asked for here."""
+        if is_in_backward():
+            at_end_of_backward(lambda: at_end_of_backward(exchange.keep_ungiven))
+
+    def _watch_outputs(self, output: Any) -> None:
+        """The end of the backward pass that begins with these outputs calls back.
+
+        A bucket may be ready within an inner pass, which computes activations again and ends before
+        others are.
+        """
+        if self._models is None or not self._models.is_distributed:
+            return
+        # Of one model, only what DDP has been made for has to be looked at, once.
+        if self._has_averaged and not self._models.are_several:
+            return
+        leaves, _ = tree_flatten(output)
+        for one in leaves:
+            if torch.is_tensor(one) and one.requires_grad:
+                one.register_hook(self._backward_begins)
+
+    def _backward_begins(self, _gradient: Any) -> None:
+        self._await_end()
+
+    def _await_end(self) -> None:
+        if not self._awaits_end and is_in_backward():
+            self._awaits_end = True
+            at_end_of_backward(self._end_pass)
 
     def _end_pass(self) -> None:
         """A backward pass has computed all: no attached model may be left out of it, unless they
         step in turns."""
+        self._awaits_end = False
         if self._models is None or self._exchange is None:
             return
-        if self._exchange.keeps_ungiven:
+        if self._exchange.keeps_ungiven and self._models.are_several:
             # DDP ends its pass in a call of its own, which is due before this one.
             at_end_of_backward(self._exchange.keep_ungiven)
+        if not self._exchange.is_open:
+            return
         if self._turns is None:
             self._models.require_all(self._exchange.missing)
             return
@@ -308,16 +358,19 @@ class JoinedProgram(Session):
         if self._is_over:
             return
         trains = torch.is_grad_enabled()
+        # A pass that failed has not called back.
+        self._awaits_end = False
         # An evaluation between a gradient and its step does not end the step.
         if trains or len(self._awaited) < len(self._due):
             self._finish_step()
         self._timeline.computing("forward_begins" if trains else "evaluation_begins")
 
-    def forward_ends(self) -> None:
+    def forward_ends(self, output: Any) -> None:
         """The forward pass has ended."""
         if not self._is_over:
             trains = torch.is_grad_enabled()
             self._timeline.computing("forward_ends" if trains else "evaluation_ends")
+            self._watch_outputs(output)
 
     def gradient_accumulated(self) -> None:
         """The gradient of the first parameter is there, of one of several passes perhaps."""
@@ -338,7 +391,7 @@ class JoinedProgram(Session):
         if self._is_over:
             return
         # Not before: a closure of the optimiser may compute the gradient.
-        if not self._is_distributed and not self._is_averaged:
+        if not self._is_distributed and id(optimizer) not in self._may_step:
             raise GradwireError(
                 "GRADIENT_NOT_AVERAGED",
                 "an optimiser has made a step with a gradient that was not averaged",
@@ -369,8 +422,10 @@ class JoinedProgram(Session):
         self._is_averaged = False
         if self._turns is not None:
             self._turns.look(self._due, self._awaited)
+        self._may_step = set(self._awaited)
         self._awaited.clear()
         self._timeline.tell(self._timeline.take(), self._clock)
+        self._timeline.follow_again()
         rate = learning_rate(self._due[0]) if self._due else 0.0
         step = self._clock.close(rate)
         self._link.send({"type": "stepped", "step": step, "values": self._values.take()})
@@ -454,10 +509,12 @@ def _forget() -> None:
 
 def _end_with_program() -> None:
     session = _session()
-    # The interpreter keeps the error with which the main module ended.
-    if session is None or getattr(sys, "last_type", None) is not None:
+    if session is None:
         return
-    try:
-        session.end()
-    except GradwireError as error:
-        print(f"gradwire: {error}", file=sys.stderr)
+    # The interpreter keeps the error with which the main module ended.
+    if getattr(sys, "last_type", None) is None:
+        try:
+            session.end()
+        except GradwireError as error:
+            print(f"gradwire: {error}", file=sys.stderr)
+    session.release()

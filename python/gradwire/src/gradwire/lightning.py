@@ -13,7 +13,7 @@ import torch
 
 import gradwire
 
-from .model import is_distributed
+from .model import is_distributed, plain_model
 
 try:
     from lightning.pytorch import Callback
@@ -39,7 +39,7 @@ class GradwireCallback(Callback):  # type: ignore[misc,unused-ignore]
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         self._gw.attach(model, *trainer.optimizers, scaler=scaler)
         # Of one device there is no DDP that would call for averages.
-        self._averages = not is_distributed(model)
+        self._averages = not is_distributed(plain_model(model))
 
     def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
         """The gradients of a step are there."""

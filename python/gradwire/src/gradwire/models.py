@@ -32,6 +32,7 @@ class Models:
         require_one_device(self.parameters)
         self.is_distributed = is_distributed(self._modules[0])
         """Whether DDP calls for averages; otherwise the program does."""
+        self._require_no_static_graph()
 
     def _add(self, name: str, module: Any) -> None:
         if self._modules and is_distributed(module) is not is_distributed(self._modules[0]):
@@ -60,17 +61,30 @@ class Models:
         return len(self._modules) > 1
 
     @property
-    def needs_ends(self) -> bool:
-        """Whether the end of a backward pass says more than its buckets."""
-        return self.are_several or self.may_leave_out
-
-    @property
     def may_leave_out(self) -> bool:
         """Whether DDP gives no average to a parameter that no rank has used."""
         return any(
             is_distributed(module) and (module.find_unused_parameters or module.static_graph)
             for module in self._modules
         )
+
+    def _require_no_static_graph(self) -> None:
+        """Raises GradwireError `MODEL_UNSUPPORTED` for DDP whose first backward pass waits for
+        averages, which wait for another model's gradients."""
+        for (name, _), module in zip(self.spans, self._modules):
+            if self.are_several and getattr(module, "static_graph", False):
+                raise unsupported(
+                    f"{name}, DDP with static_graph beside another model", "Leave static_graph out"
+                )
+
+    def require_usual_divisor(self) -> None:
+        """Raises GradwireError `MODEL_UNSUPPORTED` within DDP's `join` for another divisor."""
+        for module in self._modules:
+            if not getattr(module, "_divide_by_initial_world_size", True):
+                raise unsupported(
+                    "with the number of ranks that still have data",
+                    "Leave out divide_by_initial_world_size=False",
+                )
 
     def hook_communication(self) -> None:
         """Lets the session average the buckets of DDP. Raises GradwireError `HOOK_TAKEN`."""
@@ -84,11 +98,20 @@ class Models:
             hook_model(module, self.parameters[span.start][1])
 
     def require_all(self, missing: Iterable[int]) -> None:
-        """Raises GradwireError `MODELS_APART` for parameters that had no part in a backward pass.
+        """Raises GradwireError `MODELS_APART` for models, or `MODEL_CHANGED` for parameters of one,
+        that had no part in a backward pass.
 
         DDP waits for its averages at the end of the pass, and would wait for ever.
         """
         without = set(missing)
+        if without and not self.are_several:
+            names = [self.parameters[index][0] for index in sorted(without)]
+            raise GradwireError(
+                "MODEL_CHANGED",
+                f"DDP does not average {', '.join(names[:3])}{', …' if len(names) > 3 else ''}: "
+                "frozen, or not there, when DDP was made",
+                "Make DDP, and attach it, after the last change of the model",
+            )
         absent = [name for name, span in self.spans if not without.isdisjoint(span)]
         if not absent:
             return
@@ -136,7 +159,15 @@ def named_models(given: Any) -> list[tuple[str, Any]]:
     return named
 
 
+def is_in_backward() -> bool:
+    """Whether this thread computes a backward pass."""
+    return bool(torch._C._current_graph_task_id() != -1)
+
+
 def at_end_of_backward(call: Any) -> None:
-    """Calls back when the backward pass in progress has computed all, before DDP waits."""
+    """Calls back when the backward pass in progress has computed all, before DDP waits.
+
+    Within a pass that computes activations again, this is the inner one.
+    """
     engine: Any = torch.autograd.Variable._execution_engine
     engine.queue_callback(call)

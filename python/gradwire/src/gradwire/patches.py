@@ -40,6 +40,7 @@ class Communication:
         size = module.process_group.size()
         self._may_divide = module.gradient_as_bucket_view and size & (size - 1) != 0
         """Whether a gradient that is a view of its bucket is scaled to other bits than others."""
+        self._side: Any = None
         self._grads: dict[int, int] = {}
         """Where the parameters' gradients were when the backward pass began."""
 
@@ -60,7 +61,8 @@ class Communication:
             return self._by_default(bucket, seen)
         hook, state = self.hook
         future = hook(state, bucket)
-        self._completion.after(future.wait, lambda _: self._note_end(seen))
+        stream = self._stream_of(bucket.buffer())
+        self._completion.after(future.wait, lambda _: self._note_end(seen), stream)
         return future
 
     def _by_default(self, bucket: Any, seen: Bucket | None) -> Any:
@@ -85,8 +87,17 @@ class Communication:
             return future.value()
 
         average_of_bucket = ended.then(average)
-        self._completion.after(work.wait, end)
+        self._completion.after(work.wait, end, self._stream_of(buffer))
         return average_of_bucket
+
+    def _stream_of(self, buffer: Any) -> Any:
+        """A stream of its own for what waits on a GPU: on the default one the backward pass, which
+        computes there, would wait as well."""
+        if buffer.is_cpu:
+            return None
+        if self._side is None:
+            self._side = torch.cuda.Stream(buffer.device)
+        return torch.cuda.stream(self._side)
 
     def _scale(self, bucket: Any, size: int) -> None:
         """Scales a bucket to the bits that DDP makes without a hook.

@@ -24,7 +24,7 @@ _OTHER_DATA = re.compile(
 # Without a sign between them only a number with a fraction is meant: not the 3 of `loss 3 of 5`.
 _LOSS = re.compile(
     r"""(?<![\w./-]) (?:train(?:ing)?[\s_/-])? loss ['"]? \s*
-        (?: [:=] \s* (?:tensor\()? (?P<told> [-+]? (?: \d+ (?:\.\d*)? | \.\d+ ) (?:e[-+]?\d+)?
+        (?: [:=] \s* (?:tensor\(|['"])? (?P<told> [-+]? (?: \d+ (?:\.\d*)? | \.\d+ ) (?:e[-+]?\d+)?
                      | [-+]? (?:nan|inf) )
           | \s (?:tensor\()? (?P<beside> [-+]? (?: \d+\.\d+ (?:e[-+]?\d+)? | nan | inf ) ) )
         (?! \w | %| [.,]\d )""",

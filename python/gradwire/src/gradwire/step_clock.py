@@ -134,19 +134,19 @@ class StepClock:
         since_1970 = time.time_ns() - time.monotonic_ns()
         step = {
             "at": (start + since_1970) / _NS_PER_MS,
-            "wall": (self._end - start) / _NS_PER_MS,
-            "apply": self._apply / _NS_PER_MS,
+            "wall": _ms(self._end - start),
+            "apply": _ms(self._apply),
             "lr": lr,
         }
         # What was never seen is absent, not 0.
         if self._has_forward:
-            step["data"] = self._data / _NS_PER_MS
-            step["forward"] = self._forward / _NS_PER_MS
+            step["data"] = _ms(self._data)
+            step["forward"] = _ms(self._forward)
         if self._has_backward:
-            step["backward"] = self._backward / _NS_PER_MS
+            step["backward"] = _ms(self._backward)
         if self._has_buckets:
-            step["wait"] = self._wait / _NS_PER_MS
-            step["overlapped"] = self._overlapped / _NS_PER_MS
+            step["wait"] = _ms(self._wait)
+            step["overlapped"] = _ms(self._overlapped)
             step["bytes"] = self._bytes
         self._start = self._end
         self._apply_since = None
@@ -160,6 +160,11 @@ class StepClock:
 
     def _named(self) -> int:
         return self._data + self._forward + self._backward + self._exchange
+
+
+def _ms(nanoseconds: int) -> float:
+    """Milliseconds of a part of a step; a GPU's clock may be a little behind the CPU's."""
+    return max(0, nanoseconds) / _NS_PER_MS
 
 
 def _covered(intervals: list[tuple[int, int]], end: int) -> int:

@@ -14,6 +14,10 @@ import torch
 from .step_clock import StepClock
 
 _NS_PER_MS = 1e6
+_FOLLOWED_NS = 10_000_000_000
+"""Time after which a device's clock is compared with the CPU's again: they drift apart."""
+_FAR_MS = 1000.0
+"""Time from which on a later moment takes the place of the one that others are measured from."""
 
 
 class Bucket:
@@ -33,6 +37,8 @@ class Timeline:
         self._device: Any = None
         self._base: Any = None
         self._base_ns = 0
+        self._followed_ns = 0
+        self._next_base: tuple[Any, int] | None = None
 
     def follow(self, device: Any) -> None:
         """From now on moments of computing are those of this device."""
@@ -41,7 +47,15 @@ class Timeline:
         self._device = device
         self._base = self.moment()
         self._base.synchronize()
-        self._base_ns = time.monotonic_ns()
+        self._base_ns = self._followed_ns = time.monotonic_ns()
+
+    def follow_again(self) -> None:
+        """Compares the clocks again if that is due, and waits for the device.
+
+        All moments have been told.
+        """
+        if self._device is not None and time.monotonic_ns() - self._followed_ns > _FOLLOWED_NS:
+            self.follow(self._device)
 
     def moment(self) -> Any:
         """Now, as far as computing has come."""
@@ -84,13 +98,20 @@ class Timeline:
                 clock.bucket(self._ns(moment.begin), end, moment.size)
             else:
                 getattr(clock, name)(self._ns(moment))
+        if self._next_base is not None:
+            # A device tells times in float32: after hours their steps would be milliseconds.
+            self._base, self._base_ns = self._next_base
+            self._next_base = None
 
     def _ns(self, moment: Any) -> int:
         if isinstance(moment, int):
             return moment
         moment.synchronize()
         elapsed: float = self._base.elapsed_time(moment)
-        return self._base_ns + round(elapsed * _NS_PER_MS)
+        now = self._base_ns + round(elapsed * _NS_PER_MS)
+        if elapsed > _FAR_MS:
+            self._next_base = (moment, now)
+        return now
 
 
 def _is_past(moment: Any) -> bool:

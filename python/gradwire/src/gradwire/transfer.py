@@ -53,7 +53,8 @@ class CudaTransfer(Transfer):
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
             if factor is not None:
-                tensors = torch._foreach_mul(tensors, factor)
+                # In float32, where what the scale protects has its digits.
+                tensors = torch._foreach_mul([one.float() for one in tensors], factor)
             torch._foreach_copy_(views, tensors, non_blocking=True)
             self._events.append(self._stream.record_event())
 
@@ -82,7 +83,8 @@ def _copy(targets: Tensors, sources: Tensors, factor: Any) -> None:
         torch._foreach_copy_(targets, sources)
         return
     for target, source in zip(targets, sources):
-        torch.mul(source, factor, out=target)
+        # In float32, where what a scale protects has its digits.
+        torch.mul(source.float(), factor, out=target)
 
 
 def transfer_for(device: Any, vector: Vector) -> Transfer:

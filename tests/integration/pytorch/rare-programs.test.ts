@@ -1,0 +1,49 @@
+/** PyTorch programs that do what few do: real ranks under `gradwire exec`. */
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { GradwireHome } from '../../harness/gradwire.ts';
+import { pytorch } from '../../harness/python.ts';
+import { ofType } from '../../harness/records.ts';
+
+const home = new GradwireHome();
+afterAll(() => home[Symbol.asyncDispose]());
+
+const program = path.join(import.meta.dirname, 'rare_programs.py');
+
+/** What the two ranks say, whether their run fails or not. */
+async function said(name: string): Promise<readonly string[]> {
+  const args = ['exec', '--json', '--ranks', '2', '--', pytorch!, program, name];
+  const command = home.start(args);
+  await command.finished;
+  return ofType(command.records, 'log')
+    .filter(({ text }) => text.startsWith('said '))
+    .map(({ text }) => text.slice(5));
+}
+
+describe.skipIf(pytorch === undefined)('a program', () => {
+  it.each([
+    ['kept', 'does not clear gradients', '1.000000 1.000000 1.000000 1.000000'],
+    ['checkpointed', 'computes activations again', '5 steps'],
+  ])('%s: it %s', async (name, _, text) => {
+    expect(await said(name)).toEqual(Array(2).fill(expect.stringMatching(text)));
+  });
+
+  it.each([
+    ['late', 'unfreezes a parameter after DDP was made', /^MODEL_CHANGED: .*0\.weight/],
+    ['checkpointed-static', 'computes them again with a static graph', '5 steps'],
+    ['uneven', 'ends on one rank before the other', 'joined'],
+    [
+      'uneven-divisor',
+      'divides by those that go on',
+      /^MODEL_UNSUPPORTED: .*_world_size/,
+    ],
+    ['static-pair', 'has two static graphs', /^MODEL_UNSUPPORTED: .*static_graph/],
+    ['evaluated', 'evaluates between steps', '2 steps, then GRADIENT_NOT_AVERAGED'],
+    ['half', 'has parameters in float16', '6.55e-04'],
+    ['saved', 'saves its whole model', 'gradwire is not in it'],
+  ])('%s: it %s', { tags: 'soak' }, async (name, _, text) => {
+    const found = await said(name);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found).toEqual(found.map(() => expect.stringMatching(text)));
+  });
+});
