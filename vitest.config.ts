@@ -1,3 +1,4 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
@@ -51,7 +52,11 @@ export default defineConfig({
     reporters: ['default'],
     projects: [
       ...['e2e', 'gpu', 'unit'].map((name) => ({
-        plugins: jaxPlugins(),
+        // Of the page, only unit tests load modules themselves.
+        plugins:
+          name === 'unit'
+            ? [...jaxPlugins(), svelte({ configFile: false })]
+            : jaxPlugins(),
         test: {
           ...sideBySide,
           name,

@@ -74,5 +74,10 @@ test('a run that the app does not follow is read once it has ended', async () =>
   await page.getByText('0 runs, 0 B').waitFor();
   succeeded(await app.home.run(['runs', 'delete', run.id]));
   await page.getByText('1 run, ').waitFor();
+  // The browser refuses: the box says so, whatever was clicked.
+  const box = app.part('setting-notify.desktop');
+  await box.click();
+  await page.getByText('does not allow notifications').waitFor();
+  await expect.poll(() => box.isChecked()).toBe(false);
   expect([await app.obstacles(), app.errors]).toEqual([[], []]);
 });

@@ -72,6 +72,23 @@ function copyRows(file: string): void {
   database.close();
 }
 
+/** Stores a copy of a run, as the newest. */
+function copyRun(home: GradwireHome, from: string, id: string): void {
+  const { database: file } = resolveHome({ GRADWIRE_HOME: home.directory });
+  const database = new Database(file);
+  const columns = (database.pragma('table_info(runs)') as readonly { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => !['number', 'id', 'created_at', 'ended_at'].includes(name))
+    .join(', ');
+  database
+    .prepare(
+      `INSERT INTO runs (id, created_at, ended_at, ${columns})
+      SELECT ?, created_at + 1000, ended_at + 1000, ${columns} FROM runs WHERE id = ?`,
+    )
+    .run(id, from);
+  database.close();
+}
+
 const part = (testId: string) => app.part(testId);
 const rows = () => part('runs-table').locator('tbody tr[data-run]');
 const firstRun = () => rows().first().getAttribute('data-run');
@@ -313,6 +330,33 @@ test('the row with the focus stays where the list is scrolled, all runs are chos
     .poll(() => menu.evaluate((button) => button.matches(':focus')))
     .toBe(true);
   expect(app.errors).toEqual([]);
+});
+
+test('a menu and its dialogs are about the run for which they were opened, whatever the list becomes', async () => {
+  await go('runs?filter=sweep');
+  await scrollTo(0);
+  await expect.poll(firstRun).toBe('r999');
+  await rows().nth(3).getByTestId('run-actions').click();
+  await part('rename-run').click();
+  await part('run-title').fill('Meant by me');
+  // As another process stores it: every row moves down by one.
+  copyRun(app.home, 'r999', 'newest');
+  await expect.poll(firstRun).toBe('newest');
+  await part('rename-confirm').click();
+  await page.getByRole('link', { name: 'Meant by me' }).waitFor();
+  expect(await command('runs', 'show', 'r996')).toContain('run r996: Meant by me\n');
+  expect(app.errors).toEqual([]);
+});
+
+test('older runs take the places of the newest where those are deleted', async () => {
+  await go('');
+  const listed = () => page.locator('main a[href^="#/run/"]').allInnerTexts();
+  await expect.poll(listed).not.toEqual([]);
+  const newest = Array.from({ length: 20 }, (_, index) => `r${RUNS - 1 - index}`);
+  await command('runs', 'delete', 'newest', ...newest);
+  await expect.poll(async () => (await listed()).join()).toContain('sweep 979');
+  await command('runs', 'delete', '--undo', 'newest', ...newest);
+  await expect.poll(async () => (await listed()).join()).not.toContain('sweep 979');
 });
 
 declare const location: { hash: string };

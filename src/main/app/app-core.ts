@@ -130,6 +130,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const showNodes = (): void => {
     outbox.nodesChanged();
   };
+  /** Whether a run that was presumed lost has been found on a machine since the last look. */
+  let isReopened = false;
   const desk = new NodeDesk({
     store,
     inventory,
@@ -142,6 +144,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     },
     runsOn: (node) => coordinator.machines.runsOn(node),
     release: (node) => coordinator.machines.release(node),
+    reopened: (run) => {
+      isReopened = true;
+      outbox.changed(store.summary(run));
+    },
   });
   const ownNetwork = new WatchedProfile(home.networkProfile);
   const linkDesk = new LinkDesk({
@@ -185,9 +191,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
         lookAtHistory();
         settingsDesk.look();
       }
-      if (!changed && !isExpecting) return;
-      isExpecting = false;
-      coordinator.discover(!changed).then((again) => {
+      const isNews = changed || isReopened;
+      if (!isNews && !isExpecting) return;
+      isExpecting = isReopened = false;
+      coordinator.discover(!isNews).then((again) => {
         isExpecting ||= again;
       }, report);
     } catch (error) {
@@ -195,7 +202,12 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     }
   }, DISCOVERY_MS);
   const historyDesk = new HistoryDesk(store);
-  const runsDesk = new RunsDesk(store, outbox, historyWatch);
+  const runsDesk = new RunsDesk(store, outbox, {
+    note: (run) => {
+      historyWatch.note(run);
+    },
+    look: lookAtHistory,
+  });
   const planDesk = new PlanDesk({
     home,
     store,

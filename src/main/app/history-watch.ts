@@ -43,8 +43,10 @@ export class HistoryWatch {
     const before = { deleted: this.#deleted, purged: this.#purged };
     this.#deleted = new Set(space.deletedRuns());
     this.#purged = space.purgedRuns();
-    const annotated = this.#store.annotations.changedAfter(this.#annotated);
+    const seen = this.#annotated;
+    // Read first: what is written meanwhile is told twice rather than never.
     this.#annotated = this.#store.annotations.latest();
+    const annotated = this.#store.annotations.changedAfter(seen);
     const ids = new Set([
       ...this.#endedSince(),
       ...annotated,

@@ -48,6 +48,8 @@ export interface NodeDeskOptions {
   readonly runsOn: (node: string) => Promise<readonly RunStatus[] | undefined>;
   /** Closes that connection. */
   readonly release: (node: string) => Promise<void>;
+  /** A run that was presumed lost is in progress on a machine. */
+  readonly reopened: (run: string) => void;
   /** Called when the result of `list` changes. */
   readonly changed: () => void;
 }
@@ -190,12 +192,12 @@ export class NodeDesk {
   }
 
   async #look(entry: NodeEntry): Promise<void> {
-    const { store, runsOn } = this.#options;
+    const { reopened, store, runsOn } = this.#options;
     const { name } = entry;
     try {
       const runs = await runsOn(name);
       if (runs === undefined) return;
-      const found = foundRuns(store, name, runs);
+      const found = foundRuns(store, name, runs, reopened);
       const known = this.#known.get(name);
       const way = wayTo(entry);
       if (known?.way === way && isDeepStrictEqual(found, known.found)) return;
@@ -208,9 +210,10 @@ export class NodeDesk {
 
   /** Runs in progress there that are not followed here. */
   async #findRuns(node: RemoteNode): Promise<readonly FoundRun[]> {
-    const { runsOn, store } = this.#options;
+    const { reopened, runsOn, store } = this.#options;
     const { name } = node;
-    return foundRuns(store, name, (await runsOn(name)) ?? (await node.runs()) ?? []);
+    const runs = (await runsOn(name)) ?? (await node.runs()) ?? [];
+    return foundRuns(store, name, runs, reopened);
   }
 
   async uninstall(name: string): Promise<void> {

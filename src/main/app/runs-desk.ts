@@ -1,8 +1,8 @@
 /** Lists of runs for pages, and what pages write on runs: titles, tags, notes, deletions. */
 import type { CoreApi } from '../../shared/rpc/rpc.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { RunStore } from '../store/run-store.ts';
 import type { EventOutbox } from './event-outbox.ts';
-import type { HistoryWatch } from './history-watch.ts';
 
 /** The calls that it answers. */
 type RunsApi = Pick<
@@ -20,16 +20,20 @@ type RunsApi = Pick<
   | 'writeNote'
 >;
 
+/** News of what other processes do to runs that have ended. */
+interface History {
+  /** Takes notice of a run that a page has deleted or restored. */
+  note(run: RunSummary): void;
+  /** Tells pages what has changed. */
+  look(): void;
+}
+
 export class RunsDesk {
   readonly #store: RunStore;
   readonly #outbox: EventOutbox;
-  readonly #history: Pick<HistoryWatch, 'note'>;
+  readonly #history: History;
 
-  constructor(
-    store: RunStore,
-    outbox: EventOutbox,
-    history: Pick<HistoryWatch, 'note'>,
-  ) {
+  constructor(store: RunStore, outbox: EventOutbox, history: History) {
     this.#store = store;
     this.#outbox = outbox;
     this.#history = history;
@@ -38,11 +42,14 @@ export class RunsDesk {
   // All are async so that errors reject instead of throwing.
   readonly api: RunsApi = {
     runs: async (query) => {
+      this.#history.look();
       const runs = this.#store.runs.list(query);
       this.#tellDamage();
       return runs;
     },
+    // What a page is told of a run is what the next look compares with.
     runPage: async (query) => {
+      this.#history.look();
       const page = this.#store.runs.pages.page(query);
       this.#tellDamage();
       return page;

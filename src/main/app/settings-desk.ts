@@ -24,7 +24,11 @@ export class SettingsDesk {
   }
 
   readonly api: Pick<CoreApi, 'changeSetting' | 'settings'> = {
-    settings: async () => this.#state(),
+    settings: async () => {
+      // A page may see what another process has changed before the next look does.
+      this.look();
+      return this.#state();
+    },
     changeSetting: async (key, value) => {
       this.#store.settings.set(key, value);
       this.look();

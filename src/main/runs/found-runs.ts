@@ -13,18 +13,21 @@ import type { RunStore } from '../store/run-store.ts';
  * stored here without that machine is left out, whatever the machine says of it.
  * @param node its name
  * @param supervised all runs that the machine's supervisor has
+ * @param reopened told of each run that was presumed lost
  */
 export function foundRuns(
   store: RunStore,
   node: string,
   supervised: readonly RunStatus[],
+  reopened?: (run: string) => void,
 ): readonly FoundRun[] {
   const going = supervised.filter(({ phase }) => phase !== 'ended');
   return going.flatMap(({ run: id, spec, createdAt, ranks }) => {
     if (store.has(id)) {
       const nodes = nodesOf(store.spec(id));
-      if (nodes.includes(node)) store.presumed.reopen(id);
-      else if (!nodes.some((was) => store.nodes.renamedTo(was) === node)) return [];
+      if (nodes.includes(node)) {
+        if (store.presumed.reopen(id)) reopened?.(id);
+      } else if (!nodes.some((was) => store.nodes.renamedTo(was) === node)) return [];
     }
     const here = whereItStands(store, id);
     if (here === undefined) return [];

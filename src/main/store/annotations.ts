@@ -56,7 +56,7 @@ export class Annotations {
             next: 'Take one of them away first.',
           });
         }
-        this.#statements.touch.run(number);
+        this.#touch(number);
         return true;
       }),
     );
@@ -71,7 +71,7 @@ export class Annotations {
     this.#database.write(() => {
       const { name, number } = this.#rows.row(run);
       this.#statements.setTitle.run(title === name ? null : title, number);
-      this.#statements.touch.run(number);
+      this.#touch(number);
     });
   }
 
@@ -115,7 +115,7 @@ export class Annotations {
             })
           : this.#statements.setNote.get({ ...values, at: writtenAt, id });
       if (written === undefined) throw unknownNote(run, id!);
-      this.#statements.touch.run(number);
+      this.#touch(number);
       return noteOf(written);
     });
   }
@@ -130,9 +130,14 @@ export class Annotations {
       const { number } = this.#rows.row(run);
       const removed = this.#statements.removeNote.get(number, id);
       if (removed === undefined) throw unknownNote(run, id);
-      this.#statements.touch.run(number);
+      this.#touch(number);
       return noteOf(removed);
     });
+  }
+
+  /** Numbers a run anew, within a transaction. */
+  #touch(run: number): void {
+    this.#statements.touch.run(this.#statements.nextChange(), run);
   }
 
   /** Number of the last change. */
@@ -213,12 +218,15 @@ function prepare(database: Database.Database) {
     removeNote: database.prepare<[number, number], NoteRow>(
       `DELETE FROM run_notes WHERE run = ? AND id = ? RETURNING ${NOTE}`,
     ),
-    touch: database.prepare<[number]>(`
-      UPDATE runs SET annotated = (SELECT coalesce(max(annotated), 0) + 1 FROM runs)
-      WHERE number = ?`),
-    latest: database.prepare<[], { latest: number }>(
-      'SELECT coalesce(max(annotated), 0) AS latest FROM runs',
+    nextChange: lastingNumber(database, 'annotations'),
+    touch: database.prepare<[number, number]>(
+      'UPDATE runs SET annotated = ? WHERE number = ?',
     ),
+    latest: database.prepare<[], { latest: number }>(`
+      SELECT max(
+        coalesce((SELECT max(annotated) FROM runs), 0),
+        coalesce((SELECT number FROM last_numbers WHERE name = 'annotations'), 0)
+      ) AS latest`),
     changedAfter: database.prepare<[number], { id: string }>(
       'SELECT id FROM runs WHERE annotated > ? AND deleted < 2',
     ),

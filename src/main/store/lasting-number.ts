@@ -1,22 +1,25 @@
-/** Numbers of rows that no later row gets, also if the row with the last one is gone. */
+/** Numbers that are given once, also if the row with the last one is gone. */
 import type Database from 'better-sqlite3';
 
-/** Tables with such numbers, and their columns. */
-const COLUMNS = { runs: 'number', run_notes: 'id' } as const;
+/** The columns of such numbers, by their names. */
+const PLACES = {
+  runs: { table: 'runs', column: 'number' },
+  run_notes: { table: 'run_notes', column: 'id' },
+  annotations: { table: 'runs', column: 'annotated' },
+} as const;
+type Name = keyof typeof PLACES;
 
 /**
- * Prepares what takes the next number of a table, within the transaction that inserts its row.
+ * Prepares what takes the next number, within the transaction that writes it.
  * An earlier version, or a test, may have inserted rows without one.
  */
-export function lastingNumber(
-  database: Database.Database,
-  table: keyof typeof COLUMNS,
-): () => number {
+export function lastingNumber(database: Database.Database, name: Name): () => number {
+  const { column, table } = PLACES[name];
   const next = database
     .prepare<[], number>(
       `
       INSERT INTO last_numbers (name, number)
-      SELECT '${table}', coalesce(max(${COLUMNS[table]}), 0) + 1 FROM ${table} WHERE true
+      SELECT '${name}', coalesce(max(${column}), 0) + 1 FROM ${table} WHERE true
       ON CONFLICT DO UPDATE SET number = max(last_numbers.number + 1, excluded.number)
       RETURNING number`,
     )

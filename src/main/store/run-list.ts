@@ -17,6 +17,8 @@ export interface RunQuery {
   readonly offset?: number | undefined;
   /** True: only deleted runs. Otherwise only the others. */
   readonly deleted?: boolean | undefined;
+  /** Whether runs that have not ended are listed, too, whatever the limit. */
+  readonly live?: boolean | undefined;
 }
 
 export interface UnendedRun {
@@ -49,18 +51,18 @@ export class RunList {
   /** Newest first. */
   list(query: RunQuery = {}): readonly RunSummary[] {
     const words = (query.search ?? '').replace(/[\\%_]/g, '\\$&');
-    return this.#database.guard(() =>
-      this.#legible.read(
-        this.#statements.listRuns.all({
-          deleted: query.deleted === true ? 1 : 0,
-          search: `%${words}%`,
-          limit: query.limit ?? 100,
-          offset: query.offset ?? 0,
-        }),
-        idOf,
-        summaryOf,
-      ),
-    );
+    return this.#database.guard(() => {
+      const rows = this.#statements.listRuns.all({
+        deleted: query.deleted === true ? 1 : 0,
+        search: `%${words}%`,
+        limit: query.limit ?? 100,
+        offset: query.offset ?? 0,
+      });
+      const others = query.live === true ? this.#statements.unendedRuns.all() : [];
+      const listed = new Set(rows.map(({ number }) => number));
+      const older = others.filter(({ number }) => !listed.has(number)).toReversed();
+      return this.#legible.read([...rows, ...older], idOf, summaryOf);
+    });
   }
 
   /** Returns the errors of damaged rows, whose runs are left out of lists. Each is told once. */

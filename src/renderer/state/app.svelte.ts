@@ -19,7 +19,7 @@ import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ClusterState } from './cluster/cluster.svelte.ts';
 import { CommandRegistry } from './page/commands.svelte.ts';
-import type { Connection, ConnectionStatus } from './host/connection.ts';
+import type { Connection, ConnectionStatus } from './host/host-connection.ts';
 import type { Draft } from './experiment/spec-draft.ts';
 import { notifyOutOfSight } from './page/desktop-notification.ts';
 import { HomeSettings } from './settings/home-settings.svelte.ts';
@@ -35,6 +35,8 @@ import { Toasts } from './page/toasts.svelte.ts';
 
 /** Runs kept at hand for the rail and the start page. */
 const RECENT = 20;
+/** Time within which runs that are deleted together are told. */
+const FILL_MS = 200;
 
 export class AppState {
   readonly connection: Connection;
@@ -59,6 +61,7 @@ export class AppState {
   #presets = $state.raw<readonly Preset[]>();
   #recent = $state.raw<readonly RunSummary[]>();
   readonly #stops: (() => void)[] = [];
+  #filling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -148,7 +151,7 @@ export class AppState {
 
   #loadRecent(): void {
     void this.#ask(
-      this.api.runs({ limit: RECENT }),
+      this.api.runs({ limit: RECENT, live: true }),
       (recent) => (this.#recent = recent),
     );
   }
@@ -252,6 +255,7 @@ export class AppState {
     this.terminals.close();
     this.router.close();
     this.preferences.close();
+    clearTimeout(this.#filling);
     this.toasts.close();
     this.connection.close();
   }
@@ -284,11 +288,22 @@ export class AppState {
   }
 
   #noteRun(summary: RunSummary): void {
-    const others = (this.#recent ?? []).filter((run) => run.id !== summary.id);
+    const before = this.#recent ?? [];
+    const others = before.filter((run) => run.id !== summary.id);
     const all = summary.deleted ? others : [...others, summary];
     this.#recent = all
       .toSorted((a, b) => b.createdAt - a.createdAt || b.id.localeCompare(a.id))
-      .slice(0, RECENT);
+      .filter((run, place) => place < RECENT || isLive(run));
+    // Older runs take the place of one that has left the list.
+    if (summary.deleted && others.length < before.length) this.#fillRecent();
+  }
+
+  /** Reads the latest runs again, once for many that leave the list together. */
+  #fillRecent(): void {
+    this.#filling ??= setTimeout(() => {
+      this.#filling = undefined;
+      this.#loadRecent();
+    }, FILL_MS);
   }
 
   async #ask<T>(asked: Promise<T>, take: (answer: T) => void): Promise<void> {

@@ -49,6 +49,7 @@ export const rpcArguments = {
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).optional(),
       deleted: z.boolean().optional(),
+      live: z.boolean().optional(),
     }),
   ]),
   runPage: z.tuple([runPageQuerySchema]),

@@ -142,6 +142,8 @@ export interface CoreApi {
     limit?: number;
     offset?: number;
     deleted?: boolean;
+    /** Whether runs that have not ended are listed, too, whatever the limit. */
+    live?: boolean;
   }): Promise<readonly RunSummary[]>;
   /** A page of the list of runs, filtered, sorted and grouped. */
   runPage(query: RunPageQuery): Promise<RunPage<RunSummary>>;

@@ -90,3 +90,15 @@ test('a removed note takes its id with it: a page that still shows it cannot rem
   );
   expect(annotations.notes('run').map(({ text }) => text)).toEqual(['two']);
 });
+
+test('a change of what is written on a run has a number of its own: whoever has seen the last one finds it', () => {
+  for (const id of ['old', 'tagged', 'other']) create(id);
+  const { annotations } = store;
+  annotations.tag(['old'], 'first', true);
+  annotations.tag(['tagged'], 'second', true);
+  const seen = annotations.latest();
+  purge('tagged');
+  expect(annotations.latest()).toBe(seen);
+  annotations.tag(['other'], 'third', true);
+  expect(annotations.changedAfter(seen)).toEqual(['other']);
+});

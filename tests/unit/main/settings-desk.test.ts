@@ -52,3 +52,18 @@ test('pages hear of a change once, whoever made it', async () => {
   desk.close();
   store.close();
 });
+
+test('a change that a page has read and that is taken back is told', async () => {
+  const { desk, heard, store } = openDesk();
+  const key = 'alerts.long-wait.percent';
+  await desk.api.settings();
+  // As a command does, in another process.
+  store.settings.set(key, 35);
+  expect((await desk.api.settings()).values[key]).toBe(35);
+  heard.length = 0;
+  store.settings.set(key, undefined);
+  desk.look();
+  expect(heard).toMatchObject([['settingsChanged', { values: { [key]: 50 } }]]);
+  desk.close();
+  store.close();
+});

@@ -5,7 +5,7 @@ import type {
   OpenQuestion,
   QuestionAnswer,
 } from '../../../shared/machines/ssh-question.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 import type { Toasts } from '../page/toasts.svelte.ts';
 
 export class ClusterState {
@@ -50,13 +50,18 @@ export class ClusterState {
   /** Requests everything from the host again. */
   async load(): Promise<void> {
     const { api } = this.#connection;
-    await this.try(async () => {
-      [this.#nodes, this.#network, this.#questions] = await Promise.all([
-        api.nodes(),
-        api.network(),
-        api.questions(),
-      ]);
-    });
+    // Each answer is taken when it comes: an event after it is newer.
+    await Promise.all([
+      this.try(async () => {
+        this.#nodes = await api.nodes();
+      }),
+      this.try(async () => {
+        this.#network = await api.network();
+      }),
+      this.try(async () => {
+        this.#questions = await api.questions();
+      }),
+    ]);
   }
 
   async answer(question: OpenQuestion, answer: QuestionAnswer): Promise<void> {

@@ -5,7 +5,7 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { ComparedRun } from '../../../shared/comparison/compared-run.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 
 const READ_AGAIN_MS = 2000;
 
@@ -52,8 +52,11 @@ export class ComparedRuns {
   }
 
   show(ids: readonly string[]): void {
+    const before = this.#ids;
     this.#ids = ids;
-    for (const id of ids) if (!this.#known.has(id)) void this.#read(id);
+    // A run that was left out for a while may have gone on.
+    const added = ids.filter((id) => !before.includes(id) || !this.#known.has(id));
+    for (const id of added) void this.#read(id);
   }
 
   close(): void {

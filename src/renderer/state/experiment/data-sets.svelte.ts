@@ -1,6 +1,6 @@
 /** The public data sets, as reported by the host. */
 import type { DataSetStatus } from '../../../shared/rpc/data-set-status.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 import type { Toasts } from '../page/toasts.svelte.ts';
 
 export class DataSets {

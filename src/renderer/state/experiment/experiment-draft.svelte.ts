@@ -158,6 +158,9 @@ export class ExperimentDraft {
     this.#written = undefined;
     this.#source = 'yaml';
     this.#launchError = undefined;
+    // An answer that is on its way is about another text.
+    this.#question++;
+    this.#checking = false;
     clearTimeout(this.#typing);
     this.#typing = setTimeout(() => void this.#check(text), TYPING_MS);
   }

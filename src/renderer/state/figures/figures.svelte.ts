@@ -5,15 +5,24 @@ import type { AppApi } from '../../../shared/rpc/rpc.ts';
 
 const LOOK_MS = 1000;
 
+type FiguresApi = Pick<AppApi, 'figures' | 'startFigure' | 'stopFigure'>;
+/** The part of a connection that figures need. */
+interface FiguresLine {
+  readonly api: FiguresApi;
+  on(event: 'resync', listener: () => void): () => void;
+}
+
 export class Figures {
-  readonly #api: Pick<AppApi, 'figures' | 'startFigure' | 'stopFigure'>;
+  readonly #api: FiguresApi;
+  readonly #stop: () => void;
   #all = $state.raw<readonly FigureStatus[]>();
   #error = $state.raw<ErrorData>();
   #looking: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  constructor(api: Pick<AppApi, 'figures' | 'startFigure' | 'stopFigure'>) {
-    this.#api = api;
+  constructor(line: FiguresLine) {
+    this.#api = line.api;
+    this.#stop = line.on('resync', () => void this.load());
   }
 
   /** Undefined until they are known. */
@@ -53,6 +62,7 @@ export class Figures {
 
   close(): void {
     this.#isClosed = true;
+    this.#stop();
     clearTimeout(this.#looking);
   }
 

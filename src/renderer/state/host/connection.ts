@@ -4,8 +4,6 @@ import { openBrowserChannel } from './browser-channel.ts';
 import { HostConnection, type Connection } from './host-connection.ts';
 import { openPortChannel } from './port-channel.ts';
 
-export type { Connection, ConnectionStatus } from './host-connection.ts';
-
 declare global {
   interface Window {
     /** Set by the preload script; absent in a browser. */

@@ -1,8 +1,10 @@
 /**
  * The answer to the newest question of a page, asked a moment after the last change. While an
- * answer is awaited only the newest question is kept; answers to others are dropped.
+ * answer is awaited only the newest question is kept; answers to others are dropped. One that a lost
+ * connection left without an answer is asked again when the connection is back.
  */
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
+import type { Connection } from '../host/host-connection.ts';
 
 const PAUSE_MS = 150;
 
@@ -12,12 +14,18 @@ export class LatestAnswer<Q, A> {
   #error = $state.raw<ErrorData>();
   #isAsking = $state(false);
   #next: { readonly question: Q } | undefined;
+  /** The newest question, if the connection was lost before its answer came. */
+  #lost: { readonly question: Q } | undefined;
   #waiting: ReturnType<typeof setTimeout> | undefined;
   /** Number of the newest question, or refusal. */
   #number = 0;
+  readonly #stop: () => void;
 
-  constructor(give: (question: Q) => Promise<A>) {
+  constructor(connection: Pick<Connection, 'on'>, give: (question: Q) => Promise<A>) {
     this.#give = give;
+    this.#stop = connection.on('resync', () => {
+      if (this.#lost !== undefined) this.ask(this.#lost.question);
+    });
   }
 
   /** The newest answer; it stays while the next one is awaited. */
@@ -35,6 +43,7 @@ export class LatestAnswer<Q, A> {
 
   ask(question: Q): void {
     this.#number += 1;
+    this.#lost = undefined;
     this.#next = { question };
     clearTimeout(this.#waiting);
     this.#waiting = setTimeout(() => void this.#send(), PAUSE_MS);
@@ -44,11 +53,13 @@ export class LatestAnswer<Q, A> {
   refuse(error: ErrorData): void {
     this.#number += 1;
     clearTimeout(this.#waiting);
+    this.#lost = undefined;
     this.#next = undefined;
     this.#error = error;
   }
 
   close(): void {
+    this.#stop();
     this.#number += 1;
     this.#next = undefined;
     clearTimeout(this.#waiting);
@@ -78,6 +89,7 @@ export class LatestAnswer<Q, A> {
     } catch (thrown) {
       if (mine !== this.#number) return;
       this.#error = toErrorData(thrown);
+      if (this.#error.code === 'CONNECTION_LOST') this.#lost = { question };
     }
   }
 }

@@ -5,7 +5,7 @@ import type {
 } from '../../../shared/forecast/measured-step.ts';
 import type { PlanRequest } from '../../../shared/forecast/plan-request.ts';
 import type { StepPlan } from '../../../shared/forecast/step-plan.ts';
-import type { AppApi } from '../../../shared/rpc/rpc.ts';
+import type { Connection } from '../host/host-connection.ts';
 import { LatestAnswer } from './latest-answer.svelte.ts';
 
 export interface Planned {
@@ -16,8 +16,9 @@ export interface Planned {
 
 /** Runs are read again where another model is planned. */
 export function plannedSteps(
-  api: Pick<AppApi, 'measuredSteps' | 'planStep'>,
+  connection: Connection,
 ): LatestAnswer<PlanRequest, Planned> {
+  const { api } = connection;
   let known: { readonly key: string; readonly steps: readonly MeasuredStep[] } = {
     key: '',
     steps: [],
@@ -34,7 +35,7 @@ export function plannedSteps(
     }
     return known.steps;
   };
-  return new LatestAnswer(async (request) => {
+  return new LatestAnswer(connection, async (request) => {
     const plan = await api.planStep(request);
     return { plan, measured: await measuredOf(request.spec) };
   });

@@ -6,7 +6,7 @@ import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import { MOST_ITERATION_RECORDS } from '../../../shared/rpc/run-pieces.ts';
 import { StoredRun } from '../history/stored-run.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 
 /** Iterations before it and after it that it is compared with: as many as one answer has. */
 const AROUND = 50;
@@ -33,11 +33,19 @@ export class PinnedIteration {
   #read = $state.raw<Read>();
   #error = $state.raw<ErrorData>();
   #wanted: Wanted | undefined;
+  /** The last one that was wanted, read or not. */
+  #last: Wanted | undefined;
   #isReading = false;
+  readonly #stop: () => void;
   #closed = false;
 
-  constructor({ api }: Connection, run: string) {
-    this.#stored = new StoredRun(api, run);
+  constructor(connection: Connection, run: string) {
+    this.#stored = new StoredRun(connection.api, run);
+    this.#stop = connection.on('resync', () => {
+      // Nothing else has the iterations of an ended run read again.
+      if (this.#error !== undefined && this.#last !== undefined)
+        void this.want(this.#last);
+    });
   }
 
   /** The iteration that was read last. */
@@ -52,6 +60,7 @@ export class PinnedIteration {
   /** Reads an iteration. */
   async want(wanted: Wanted): Promise<void> {
     this.#wanted = wanted;
+    this.#last = wanted;
     if (this.#isReading) return;
     this.#isReading = true;
     while (this.#wanted !== undefined && !this.#closed) {
@@ -64,6 +73,7 @@ export class PinnedIteration {
 
   close(): void {
     this.#closed = true;
+    this.#stop();
     this.#stored.close();
   }
 

@@ -17,7 +17,7 @@ import { isEvent, type RunEvent } from '../../../shared/records/record-kinds.ts'
 import type { SwitchRecord } from '../../../shared/records/switch.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
 import type { RunDetail, RunSummary } from '../../../shared/rpc/run-summary.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 import { RedrawClock } from '../page/redraw-clock.svelte.ts';
 import { RunEvents } from '../history/run-events.svelte.ts';
 import type { RunHistory } from '../history/run-history.ts';
@@ -65,6 +65,8 @@ export class RunFeed {
   readonly #missed = new OneAtATime(() => this.#readFrom());
   /** Whether records were missed while the run was being opened. */
   #readAgain = false;
+  /** The first iteration that may lack records, until a read has succeeded; Infinity: none. */
+  #from = Infinity;
   #closed = false;
 
   constructor(connection: Connection, run: string) {
@@ -213,12 +215,12 @@ export class RunFeed {
       const early = this.#early ?? [];
       this.#early = undefined;
       this.#history = history;
-      this.#take(early);
-      this.#touch();
       if (this.#readAgain) {
         this.#readAgain = false;
         this.#readMissed();
       }
+      this.#take(early);
+      this.#touch();
     } catch (error) {
       this.#error = toErrorData(error);
     } finally {
@@ -262,13 +264,20 @@ export class RunFeed {
 
   /** Reads everything since the last complete iteration, or all of it, and all events. */
   #readMissed(): void {
-    if (this.#history === undefined) this.#readAgain = true;
-    else void this.#missed.run();
+    const history = this.#history;
+    if (history === undefined) {
+      this.#readAgain = true;
+      return;
+    }
+    // Now: records that are pushed from here on make it look complete behind the gap.
+    this.#from = Math.min(this.#from, Math.max(0, history.completeLength));
+    void this.#missed.run();
   }
 
   async #readFrom(): Promise<void> {
     const history = this.#history!;
-    const from = Math.max(0, history.completeLength);
+    const from = this.#from;
+    this.#from = Infinity;
     try {
       const detail = await this.#api.run(this.run);
       this.#setDetail(detail);
@@ -291,6 +300,7 @@ export class RunFeed {
       this.#error = undefined;
       this.#touch();
     } catch (error) {
+      this.#from = Math.min(this.#from, from);
       this.#readFailed(error);
     }
   }

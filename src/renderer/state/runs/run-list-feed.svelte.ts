@@ -13,7 +13,8 @@ import type {
   RunPageRow,
   RunVocabulary,
 } from '../../../shared/run-query/run-page.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
+import { isLive } from './run-state.ts';
 
 /** Pause before changes have the list read again. */
 const PAUSE_MS = 300;
@@ -36,6 +37,12 @@ interface Sight {
   readonly to: number;
 }
 const TOP: Sight = { from: 0, to: 1 };
+/** A run as last told. */
+interface Told {
+  /** The part of its summary that decides where it stands. */
+  readonly place: string;
+  readonly isLive: boolean;
+}
 
 export class RunListFeed {
   #chunks = $state.raw<Chunks>({});
@@ -49,11 +56,13 @@ export class RunListFeed {
   #sight = TOP;
   /** Number of readings of the whole list, so that a late answer to an earlier one is ignored. */
   #readings = 0;
+  /** Whether the whole list is being read. */
+  #isReading = false;
   /** Numbers of chunks that are asked for. */
   #asked: readonly number[] = [];
   #pause: ReturnType<typeof setTimeout> | undefined;
-  /** The part of each run's summary that decides where it stands, as last told. */
-  readonly #told: Record<string, string> = {};
+  /** Runs by their ids. */
+  readonly #told: Record<string, Told | undefined> = {};
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -123,6 +132,7 @@ export class RunListFeed {
     const query = this.#query;
     if (query === undefined) return;
     const reading = ++this.#readings;
+    this.#isReading = true;
     this.#asked = [];
     try {
       const numbers = chunksOf(this.#sight);
@@ -137,19 +147,25 @@ export class RunListFeed {
       this.#size = pages.at(-1)!;
       this.#history = history;
       this.#error = undefined;
+      // Rows that came into sight meanwhile were of the list before.
+      const { from, to } = this.#sight;
+      this.see(from, to);
     } catch (thrown) {
       if (reading === this.#readings) this.#error = toErrorData(thrown);
+    } finally {
+      if (reading === this.#readings) this.#isReading = false;
     }
   }
 
   /**
-   * Runs that have left the list come back by their next event, whatever was told of them: one that is
-   * deleted and restored at once has a single event, of a run as it was before.
+   * Runs that the list lacks come back by their next event, whatever was told of them: one that is
+   * deleted and restored at once has a single event, of a run as it was before. Runs in progress
+   * cannot be deleted, and have many events.
    */
   #forgetLeft(pages: readonly ListPart[]): void {
     const there = pages.flatMap(({ rows }) => rows.map(({ run }) => run.id));
-    for (const { run } of this.rows) {
-      if (!there.includes(run.id)) this.#told[run.id] = '';
+    for (const [id, told] of Object.entries(this.#told)) {
+      if (told?.isLive === false && !there.includes(id)) this.#told[id] = undefined;
     }
   }
 
@@ -177,7 +193,7 @@ export class RunListFeed {
       limit: CHUNK,
       offset: chunk * CHUNK,
     });
-    for (const { run } of page.rows) this.#told[run.id] = placeOf(run);
+    for (const { run } of page.rows) this.#told[run.id] = toldOf(run);
     const rows = page.rows.map(({ values, ...row }) => ({
       ...row,
       values: Object.fromEntries(columns.map((name, at) => [name, values[at] ?? null])),
@@ -203,9 +219,11 @@ export class RunListFeed {
         [chunk]: rows.map((row) => (isOf(row) ? { ...row, run: summary } : row)),
       };
     }
-    const place = placeOf(summary);
-    if (this.#told[summary.id] === place) return;
-    this.#told[summary.id] = place;
+    const told = toldOf(summary);
+    // An answer on its way may lack it, too.
+    const mayBeLeft = !told.isLive && (this.#isReading || this.#asked.length > 0);
+    if (this.#told[summary.id]?.place === told.place && !mayBeLeft) return;
+    this.#told[summary.id] = told;
     this.#later();
   }
 
@@ -225,5 +243,7 @@ function chunksOf({ from, to }: Sight): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-const placeOf = ({ annotated, deleted, state }: RunSummary): string =>
-  `${state} ${deleted} ${annotated}`;
+const toldOf = (run: RunSummary): Told => ({
+  place: `${run.state} ${run.deleted} ${run.annotated}`,
+  isLive: isLive(run),
+});

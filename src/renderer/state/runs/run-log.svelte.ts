@@ -7,7 +7,7 @@ import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import { logLine, type LogLine } from '../../../shared/records/log-text.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 
 /** Lines kept; `gradwire runs log` has all. */
 const MOST_LINES = 100_000;
@@ -23,6 +23,8 @@ export class RunLog {
   #error = $state.raw<ErrorData>();
   /** The last record known to be a line or not. */
   #seen = 0;
+  /** The last record that was pushed: whatever is read after that has all lines up to it. */
+  #pushed = 0;
   readonly #reading = new OneAtATime(() => this.#read());
   #closed = false;
 
@@ -61,6 +63,7 @@ export class RunLog {
   #take(entries: readonly JournalEntry[]): void {
     const first = entries[0];
     if (first === undefined) return;
+    this.#pushed = Math.max(this.#pushed, entries.at(-1)!.sequence);
     if (this.#reading.isRunning || first.sequence > this.#seen + 1) {
       void this.#reading.run();
       return;
@@ -70,10 +73,11 @@ export class RunLog {
   }
 
   async #read(): Promise<void> {
+    const pushed = this.#pushed;
     try {
       const read = await this.#readPages();
       this.#add(read);
-      this.#seen = read.at(-1)?.sequence ?? this.#seen;
+      this.#seen = Math.max(this.#seen, pushed, read.at(-1)?.sequence ?? 0);
       this.#error = undefined;
     } catch (error) {
       const data = toErrorData(error);

@@ -25,9 +25,13 @@ export class RunNotes {
   async follow(annotated: number | undefined): Promise<void> {
     if (annotated === this.#read) return;
     this.#read = annotated;
-    await this.#try(async () => {
-      this.#notes = await this.#api.notes(this.#run);
+    const isRead = await this.#try(async () => {
+      const notes = await this.#api.notes(this.#run);
+      // Those of a later state may have come first.
+      if (this.#read === annotated) this.#notes = notes;
     });
+    // The next summary has them read, one after a lost connection at the latest.
+    if (!isRead && this.#read === annotated) this.#read = undefined;
   }
 
   /** @returns whether it is written */

@@ -6,7 +6,7 @@ import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 import { RedrawClock } from '../page/redraw-clock.svelte.ts';
 
 /** Milliseconds between two reads of a run in progress. */
@@ -45,7 +45,11 @@ export class RunTable<Query, Table> {
         if (id !== run) return;
         if (entries.some(({ record }) => record.type === type)) this.#news.touch();
       }),
-      connection.on('resync', () => this.#news.touch()),
+      connection.on('resync', () => {
+        this.#news.touch();
+        // A view that stands still does not heed news; its read may have failed.
+        if (this.#wanted !== undefined) void this.#reading.run();
+      }),
     ];
   }
 

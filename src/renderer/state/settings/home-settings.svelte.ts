@@ -4,7 +4,7 @@ import type {
   SettingsState,
   SettingValue,
 } from '../../../shared/settings/setting.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 import type { Toasts } from '../page/toasts.svelte.ts';
 
 export class HomeSettings {

@@ -3,7 +3,7 @@
  * changed, one read at a time and at most twice a second.
  */
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 
 const PAUSE_MS = 500;
 
@@ -29,6 +29,7 @@ export class SweepFeed<Answer> {
       connection.on('runChanged', ({ id }) => {
         if (follows(id)) this.look();
       }),
+      connection.on('historyPurged', () => this.look()),
       connection.on('resync', () => this.look()),
     ];
     this.look();

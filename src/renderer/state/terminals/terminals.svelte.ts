@@ -1,5 +1,5 @@
 /** The terminals of this page: one tab each, one of them shown. */
-import type { Connection } from '../host/connection.ts';
+import type { Connection } from '../host/host-connection.ts';
 import { TerminalSession } from './terminal-session.svelte.ts';
 
 export class Terminals {
