@@ -110,7 +110,8 @@ const fromProgramSchema = z.discriminatedUnion('type', [
   /** Asks for what the program is to keep in its own checkpoint. */
   z.object({ type: z.literal('save') }),
   restoreSchema,
-  z.object({ type: z.literal('end') }),
+  /** `last`: the program's own code has ended, too; its interpreter ends next. */
+  z.object({ type: z.literal('end'), last: z.boolean().optional() }),
 ]);
 export type FromProgram = Readonly<z.infer<typeof fromProgramSchema>>;
 

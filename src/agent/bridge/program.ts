@@ -18,7 +18,7 @@ import { PrivateSocket } from './private-socket.ts';
 import { listenToProgram, type ProgramLink } from './program-link.ts';
 import { OutsideProgram } from './outside-program.ts';
 import { ProgramProcess, type ProgramCommand } from './program-process.ts';
-import type { ProgramRun } from './program-run.ts';
+import { crashOf, endWithin, type ProgramRun } from './program-run.ts';
 import { shareMemory, type Place, type SharedMemory } from './shared-memory.ts';
 
 export interface ProgramOptions extends Omit<ProgramCommand, 'bridge' | 'command'> {
@@ -66,6 +66,9 @@ export class Program {
   #turns = 0;
   /** Whether it ends by itself. */
   #ends = false;
+  /** Whether nothing but the end of its interpreter is to follow. */
+  #isLast = false;
+  #crash: string | undefined;
   /** Whether it was told to end by a signal. */
   #isStopped = false;
   /** Whether it may end: it was told to go on after its end, or to stop. */
@@ -78,7 +81,10 @@ export class Program {
       (exit) => {
         if (this.#isStopped) this.#receive({ type: 'end' });
         if (this.#isStopped || (this.#mayEnd && exit.code === 0)) return;
-        this.#lose(endedEarly(exit, this.#circumstances));
+        const { launches = false } = options;
+        if (this.#mayEnd && this.#isLast && !launches) this.#crash = crashOf(exit);
+        if (this.#crash === undefined)
+          this.#lose(endedEarly(exit, this.#circumstances));
       },
       (error: unknown) => {
         this.#lose(notStarted(error, options.rank));
@@ -160,8 +166,7 @@ export class Program {
     for (;;) {
       const message = await this.#next();
       if (message.type === 'end' && isBefore) {
-        this.#ends = true;
-        this.#held = true;
+        this.#end(message);
         return false;
       }
       if (message.type === 'save' && isBefore) {
@@ -184,9 +189,14 @@ export class Program {
     const message = await this.#next();
     if (message.type === 'stepped') return message;
     if (message.type !== 'end') throw this.#unexpected(message);
+    this.#end(message);
+    return undefined;
+  }
+
+  #end({ last = false }: Extract<FromProgram, { type: 'end' }>): void {
     this.#ends = true;
     this.#held = true;
-    return undefined;
+    this.#isLast = last;
   }
 
   /**
@@ -239,13 +249,19 @@ export class Program {
     this.#process.signal('SIGTERM');
   }
 
-  /** Lets it end, and asks it to if it does not by itself. Resolves when it is gone. */
-  async finish(): Promise<void> {
+  /**
+   * Lets it end, and asks it to if it does not by itself. Resolves when it is gone.
+   * @returns the signal by which its interpreter has ended after all of the program had
+   * @throws GradwireError `PROGRAM_FAILED` if it fails at its end
+   */
+  async finish(): Promise<string | undefined> {
     this.#mayEnd = true;
     this.#link?.send({ type: 'go', stop: !this.#ends });
     // One that ends by itself may save and evaluate for as long as it likes.
-    await this.#endWithin(this.#ends ? undefined : this.#options.patienceMs);
+    await endWithin(this.#process, this.#ends ? undefined : this.#options.patienceMs);
+    if (this.#lost !== undefined) throw this.#lost;
     this.#close();
+    return this.#crash;
   }
 
   /** Lets one that ends by itself go on, and returns how it failed, if it does so soon. */
@@ -268,27 +284,6 @@ export class Program {
     this.#link?.send({ type: 'failed', error });
     this.#process.signal('SIGTERM');
     this.#close();
-  }
-
-  /** @throws GradwireError `PROGRAM_FAILED` if it fails at its end */
-  async #endWithin(patienceMs: number | undefined): Promise<void> {
-    const timers = new AbortController();
-    const { signal } = timers;
-    const patience = async (ms: number, then: NodeJS.Signals): Promise<void> => {
-      await sleep(ms, undefined, { signal });
-      this.#process.signal(then);
-    };
-    if (patienceMs !== undefined) {
-      patience(patienceMs, 'SIGTERM')
-        .then(() => patience(patienceMs, 'SIGKILL'))
-        .catch(awaitedElsewhere);
-    }
-    try {
-      await this.#process.exit;
-    } finally {
-      timers.abort();
-    }
-    if (this.#lost !== undefined) throw this.#lost;
   }
 
   #close(): void {

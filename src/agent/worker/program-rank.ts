@@ -121,7 +121,13 @@ export class ProgramRank {
 
   /** Resolves when the program is gone. */
   async finish(): Promise<void> {
-    await this.#program?.finish();
+    const signal = await this.#program?.finish();
+    if (signal === undefined) return;
+    this.#listener.told({
+      level: 'warning',
+      code: 'PROGRAM_CRASHED_LATE',
+      message: `the program of rank ${this.#configuration.rank} had ended, and its interpreter was ended by ${signal}: nothing of the run is missing`,
+    });
   }
 
   abort(error: ErrorData): void {

@@ -121,6 +121,11 @@ export const noticesCodes = codeGroup({
       means: 'The ranks wait for a program that you start yourself.',
       next: 'Start it, as the message says.',
     },
+    PROGRAM_CRASHED_LATE: {
+      means:
+        'All of a program had run, and then its interpreter crashed, as PyTorch may do when threads of its libraries outlive it.',
+      next: 'Nothing to do. Files that the program itself has closed are complete.',
+    },
     RANKS_CONTINUED: {
       means: 'Ranks that were suspended go on.',
       next: 'Nothing to do.',

@@ -77,29 +77,3 @@ export const twoHooks = programFile(
     dist.destroy_process_group()
     `,
 );
-
-/** A model that nothing of the program holds any more when it ends. */
-export const letsGo = programFile(
-  'lets_go.py',
-  `
-    import atexit, gc, weakref
-    import gradwire, torch, torch.distributed as dist
-    from torch.nn.parallel import DistributedDataParallel
-
-    def train():
-        model = DistributedDataParallel(torch.nn.Linear(2, 2))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        gw.attach(model, optimizer)
-        model(torch.ones(1, 2)).sum().backward()
-        optimizer.step()
-        return weakref.ref(model)
-
-    # What is registered first is called last.
-    atexit.register(lambda: print("kept", model() is not None, flush=True))
-    gw = gradwire.join()
-    dist.init_process_group("gloo")
-    gc.disable()
-    model = train()
-    dist.destroy_process_group()
-    `,
-);

@@ -1,7 +1,7 @@
 /** PyTorch programs that do what few do: real ranks under `gradwire exec`. */
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { GradwireHome } from '../../harness/gradwire.ts';
+import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { pytorch } from '../../harness/python.ts';
 import { ofType } from '../../harness/records.ts';
 
@@ -26,6 +26,27 @@ describe.skipIf(pytorch === undefined)('a program', () => {
     ['checkpointed', 'computes activations again', '5 steps'],
   ])('%s: it %s', async (name, _, text) => {
     expect(await said(name)).toEqual(Array(2).fill(expect.stringMatching(text)));
+  });
+
+  it('that crashes once all of it has run has completed its run, which says so', async () => {
+    const args = [
+      'exec',
+      '--json',
+      '--ranks',
+      '2',
+      '--',
+      pytorch!,
+      program,
+      'crashing',
+    ];
+    const command = home.start(args);
+    succeeded(await command.finished);
+    const told = ofType(command.records, 'notice').filter(
+      ({ code }) => code === 'PROGRAM_CRASHED_LATE',
+    );
+    expect(told.map(({ message }) => message).toSorted()).toEqual(
+      [0, 1].map((rank) => expect.stringMatching(`rank ${rank} .* by SIGABRT`)),
+    );
   });
 
   it.each([

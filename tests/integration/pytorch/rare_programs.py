@@ -5,6 +5,7 @@ rare_programs.py CASE
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
@@ -162,7 +163,18 @@ def saved(gw: gradwire.Session) -> str:
     return f"gradwire {'is' if b'gradwire' in file.getvalue() else 'is not'} in it"
 
 
+def crashing(gw: gradwire.Session) -> str:
+    """The interpreter is aborted once all of the program has run."""
+    model = ddp(nn.Linear(4, 1))
+    optimizer = sgd(model)
+    gw.attach(model, optimizer)
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    return "all"
+
+
 CASES = {
+    "crashing": crashing,
     "kept": kept,
     "checkpointed": checkpointed,
     "checkpointed-static": lambda gw: checkpointed(gw, static_graph=True),
@@ -177,6 +189,9 @@ CASES = {
 
 
 def main() -> None:
+    if sys.argv[1] == "crashing":
+        # What is registered first is called last.
+        atexit.register(os.abort)
     gw = gradwire.join()
     torch.set_num_threads(1)
     torch.manual_seed(0)

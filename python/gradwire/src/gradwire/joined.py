@@ -268,6 +268,10 @@ class JoinedProgram(Session):
         self._values.add(values, named)
 
     def end(self) -> None:
+        self.finish(is_last=False)
+
+    def finish(self, *, is_last: bool) -> None:
+        """Ends the training, and tells whether all of the program has run."""
         if self._is_over or self._exchange is None:
             return
         self._is_over = True
@@ -276,7 +280,7 @@ class JoinedProgram(Session):
         self._tell_step()
         # A last average may be on its way to a GPU, and the agent writes zeros next.
         self._transfer.settle()
-        self._link.send({"type": "end"})
+        self._link.send({"type": "end", "last": is_last})
         self._serve(Go)
         self._link.close()
 
@@ -284,14 +288,6 @@ class JoinedProgram(Session):
         """Leaves the connection to the process of which this one is a fork."""
         self._is_over = True
         self._link.close()
-
-    def release(self) -> None:
-        """Lets go of the models: no step follows.
-
-        DDP keeps the threads of its process group, and these may abort a process whose interpreter
-        ends before them.
-        """
-        self._models = None
 
     def add_bucket(self, bucket: Any) -> Any:
         """DDP's communication hook."""
@@ -509,12 +505,10 @@ def _forget() -> None:
 
 def _end_with_program() -> None:
     session = _session()
-    if session is None:
-        return
     # The interpreter keeps the error with which the main module ended.
-    if getattr(sys, "last_type", None) is None:
-        try:
-            session.end()
-        except GradwireError as error:
-            print(f"gradwire: {error}", file=sys.stderr)
-    session.release()
+    if session is None or getattr(sys, "last_type", None) is not None:
+        return
+    try:
+        session.finish(is_last=True)
+    except GradwireError as error:
+        print(f"gradwire: {error}", file=sys.stderr)

@@ -130,7 +130,7 @@ class ObservedProgram(Session):
             return
         self._close_step()
         self._tell_steps(wait=True)
-        self._link.offer({"type": "end"}, 2 * _MOST_UNSENT)
+        self._link.offer({"type": "end", "last": True}, 2 * _MOST_UNSENT)
         self._link.flush(_LAST_SECONDS)
 
     def forget(self) -> None:
