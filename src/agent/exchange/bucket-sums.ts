@@ -45,6 +45,10 @@ interface Sums {
   payload: number;
   nnzLocal: number | undefined;
   nnzReduced: number | undefined;
+  /** Exchanges that selected. */
+  selections: number;
+  /** The part of `nnzLocal` of exchanges whose results were counted. */
+  counted: number;
 }
 
 export class BucketSums {
@@ -114,6 +118,8 @@ export class BucketSums {
       sums.payload += payload;
       sums.nnzLocal = plus(sums.nnzLocal, nnzLocal);
       sums.nnzReduced = plus(sums.nnzReduced, nnzReduced);
+      if (nnzLocal !== undefined) sums.selections++;
+      if (nnzReduced !== undefined) sums.counted += nnzLocal ?? 0;
     }
     this.#from ??= iteration;
     this.#to = iteration + 1;
@@ -156,8 +162,9 @@ export class BucketSums {
       exchanges: this.#exchanges,
       ...timesOf({ agreement: control.reduce((sum, time) => sum + time, 0) }),
       buckets: buckets.map(({ index, length, policy, tensors }) => {
-        const { begin, end, exchanges, nnzLocal, nnzReduced, payload } =
+        const { begin, counted, end, exchanges, nnzLocal, nnzReduced, payload } =
           this.#sums[index]!;
+        const { selections } = this.#sums[index]!;
         const { hidden, phases, sent } = clock.streams.take(bucketStream(index));
         return {
           name: bucketName(tensors.map(({ name }) => name)),
@@ -173,6 +180,10 @@ export class BucketSums {
           ...(sent === 0 ? {} : { sent }),
           ...(nnzLocal === undefined ? {} : { nnzLocal }),
           ...(nnzReduced === undefined ? {} : { nnzReduced }),
+          ...(selections === 0 || selections === exchanges ? {} : { selections }),
+          ...(nnzReduced === undefined || counted === nnzLocal
+            ? {}
+            : { nnzCounted: counted }),
           ...observed(this.#kept[index], this.#wanted[index]),
         };
       }),
@@ -200,6 +211,8 @@ const noSums = (): Sums => ({
   payload: 0,
   nnzLocal: undefined,
   nnzReduced: undefined,
+  selections: 0,
+  counted: 0,
 });
 
 const plus = (

@@ -64,6 +64,20 @@ const COLUMNS: readonly Column<BucketRow>[] = [
   { name: 'sum_nnz_local', kind: 'whole', cell: ({ sum }) => sum.nnzLocal },
   { name: 'sum_nnz_reduced', kind: 'whole', cell: ({ sum }) => sum.nnzReduced },
   ...BUCKET_MEASURE_IDS.map(meanColumn),
+  {
+    name: 'selections',
+    kind: 'whole',
+    cell: ({ record, sum }) =>
+      sum.nnzLocal === undefined
+        ? undefined
+        : (sum.selections ?? sum.ownExchanges ?? record.exchanges),
+  },
+  {
+    name: 'sum_nnz_counted',
+    kind: 'whole',
+    cell: ({ sum }) =>
+      sum.nnzReduced === undefined ? undefined : (sum.nnzCounted ?? sum.nnzLocal),
+  },
 ];
 
 function meanColumn(measure: BucketMeasure): Column<BucketRow> {

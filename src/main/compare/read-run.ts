@@ -20,6 +20,7 @@ import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import { pastRestarts } from '../../shared/records/interruption.ts';
 import { hasDiverged } from '../../shared/records/training-diverged.ts';
 import type { BinsPiece } from '../../shared/rpc/run-pieces.ts';
+import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import { binWidth } from '../../shared/numbers/bin-width.ts';
 import type { RunStore } from '../store/run-store.ts';
 
@@ -37,6 +38,8 @@ export function readComparedRun(store: RunStore, id: string): ComparedRun {
   const started = events.find((event) => event.type === 'started');
   const width = binWidth(iterations, CURVE_BINS);
   const bins = readBins(store, id, { iterations, width });
+  // A rank's threads compute as many iterations at a time.
+  const threads = asynchronousOf(spec)?.trainerThreads ?? 1;
   return {
     id,
     name: detail.name,
@@ -57,7 +60,7 @@ export function readComparedRun(store: RunStore, id: string): ComparedRun {
     isDiverged: hasDiverged(detail.error, events),
     interruptions: pastRestarts(events).length,
     missing: detail.missing ?? [],
-    curve: curveOf(bins, width, iterations),
+    curve: curveOf(bins, { iterations, threads, width }),
     observations: thinned(store.reads.evaluations(id, 0, Infinity).map(observationOf)),
     step: stepOf(bins, width, iterations),
   };
@@ -93,7 +96,19 @@ function readBins(
  * The curve of a run. Iterations without records (a journal was thinned) count as those of the
  * bin before.
  */
-function curveOf(bins: readonly Bin[], width: number, iterations: number): RunCurve {
+function curveOf(
+  bins: readonly Bin[],
+  {
+    iterations,
+    threads,
+    width,
+  }: {
+    readonly iterations: number;
+    /** Iterations that a rank computes at a time. */
+    readonly threads: number;
+    readonly width: number;
+  },
+): RunCurve {
   const counted = bins.some(({ mean }) => mean('wireSent') !== undefined);
   const ends: number[] = [];
   const time: number[] = [];
@@ -101,7 +116,7 @@ function curveOf(bins: readonly Bin[], width: number, iterations: number): RunCu
   let [wall, sent] = [bins[0]?.mean('wall') ?? 0, bins[0]?.mean('wireSent') ?? 0];
   const add = (end: number): void => {
     const length = end - (ends.at(-1) ?? 0);
-    time.push((time.at(-1) ?? 0) + wall * length);
+    time.push((time.at(-1) ?? 0) + (wall * length) / threads);
     bytes.push((bytes.at(-1) ?? 0) + sent * length);
     ends.push(end);
   };

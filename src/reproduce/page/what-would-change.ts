@@ -54,8 +54,14 @@ function narrowest(findings: readonly Finding[]): readonly string[] {
 }
 
 /** The distance of the mean from where the test is false, in halves of the interval. */
-const room = ({ falseAt, high, mean, low }: Measured): number =>
-  Math.abs(mean - falseAt) / Math.max((high - low) / 2, Number.MIN_VALUE);
+function room({ falseAt, high, low, mean }: Measured): number {
+  // The interval of a ratio lies evenly about its mean by factors: so is its distance measured.
+  const isRatio =
+    low > 0 && falseAt > 0 && Math.abs((low * high) / mean ** 2 - 1) < 1e-9;
+  const into = isRatio ? Math.log : (value: number) => value;
+  const half = (into(high) - into(low)) / 2;
+  return Math.abs(into(mean) - into(falseAt)) / Math.max(half, Number.MIN_VALUE);
+}
 
 function deciding({
   kind,

@@ -37,6 +37,7 @@ export class BucketTotals {
     const { ownExchanges: exchanges = ofInterval } = sum;
     const { compress = 0, decompress = 0, receive = 0, reduce = 0 } = sum;
     const { nnzLocal, nnzReduced, send = 0, wait = 0 } = sum;
+    const { nnzCounted = nnzLocal, selections = exchanges } = sum;
     const parts = this.#parts;
     this.exchanges += share * exchanges;
     this.#time += share * (compress + send + receive + wait + reduce + decompress);
@@ -53,15 +54,16 @@ export class BucketTotals {
       this.#sent.exchanges += share * exchanges;
     }
     if (nnzLocal !== undefined) {
-      this.#selected.elements += share * exchanges * sum.length;
+      this.#selected.elements += share * selections * sum.length;
       this.#selected.local += share * nnzLocal;
       if (nnzReduced !== undefined) {
-        this.#reduced.local += share * nnzLocal;
+        this.#reduced.local += share * nnzCounted!;
         this.#reduced.reduced += share * nnzReduced;
       }
     }
-    this.#residual.add(sum.residualNorm, share);
-    this.#error.add(sum.error, share);
+    // Measured at the interval's end, they stand for all of its exchanges.
+    this.#residual.add(sum.residualNorm, share * exchanges);
+    this.#error.add(sum.error, share * exchanges);
   }
 
   /** The mean of a measure; undefined if it was not observed. */

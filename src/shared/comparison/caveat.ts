@@ -81,16 +81,17 @@ const FINE = 0.1;
 /** Says how much evaluations that are far apart round the costs up, if it is more than that. */
 export function resolutionCaveat(results: readonly RunResult[]): readonly string[] {
   let [gap, coarsest] = [0, 0];
-  for (const { outcome, points } of results) {
+  for (const { outcome } of results) {
     if (outcome.kind !== 'reached') continue;
-    const { iterations } = outcome.costs;
-    const before = points.findLast((point) => point.iterations < iterations);
-    const since = iterations - (before?.iterations ?? 0);
-    if (since / iterations <= coarsest) continue;
-    [gap, coarsest] = [since, since / iterations];
+    const before = outcome.before.iterations;
+    const since = outcome.costs.iterations - before;
+    if (since / before <= coarsest) continue;
+    [gap, coarsest] = [since, since / before];
   }
   if (coarsest <= FINE) return [];
-  const rounding = `costs to it are up to ${formatWholePercent(coarsest)} too high`;
+  const rounding = Number.isFinite(coarsest)
+    ? `costs to it are up to ${formatWholePercent(coarsest)} too high`
+    : 'the first evaluation may have come long after it, so costs to it are upper bounds';
   return gap === 1
     ? [`The target is reached within a few iterations: ${rounding}.`]
     : [

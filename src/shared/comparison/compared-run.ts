@@ -3,7 +3,8 @@
  * many iterations. It is made of bins of all records (`main/compare`), at most CURVE_BINS, so it
  * is small however long the run was. The page and the command compare the same objects.
  *
- * Time is training time: the sum of the iterations' wall times, each the mean over ranks.
+ * Time is training time: the sum of the iterations' wall times, each the mean over ranks, and
+ * divided by the trainer threads of a rank, which compute iterations at the same time.
  * Evaluations, checkpoints and interruptions are not in it. Bytes are those that a rank sent, the
  * mean over ranks, counted at the sockets.
  */

@@ -216,15 +216,20 @@ function seedCosts(
 ): GroupCosts {
   const own = results.filter((result) => result.group === group);
   const bySeed = Map.groupBy(own, ({ seed }) => seed);
-  const means = new Map<number, number>();
+  const reached = new Map<number, number>();
+  const tooFew = new Map<number, number>();
   for (const [seed, repeated] of bySeed) {
-    const values = repeated.map(({ outcome }) =>
+    const costs = repeated.map(({ outcome }) =>
       outcome.kind === 'reached' ? outcome.costs[by] : undefined,
     );
-    if (!values.every((value) => value !== undefined)) return undefined;
-    means.set(seed, meanOf(values));
+    if (!costs.every((cost) => cost !== undefined)) return undefined;
+    const before = repeated.map(({ outcome }) =>
+      outcome.kind === 'reached' ? (outcome.before[by] ?? 0) : 0,
+    );
+    reached.set(seed, meanOf(costs));
+    tooFew.set(seed, meanOf(before));
   }
-  return means;
+  return { reached, tooFew };
 }
 
 function meanCosts(results: readonly RunResult[], group: number): Costs | undefined {
@@ -232,7 +237,7 @@ function meanCosts(results: readonly RunResult[], group: number): Costs | undefi
     ['iterations', 'passes', 'time', 'bytes'] as const
   ).map((by) => {
     const costs = seedCosts(results, group, by);
-    return costs === undefined ? undefined : meanOf([...costs.values()]);
+    return costs === undefined ? undefined : meanOf([...costs.reached.values()]);
   });
   return iterations === undefined ? undefined : { iterations, passes, time, bytes };
 }

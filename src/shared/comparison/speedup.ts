@@ -6,8 +6,15 @@ import {
   type SeedCosts,
 } from './bootstrap.ts';
 
-/** Costs of a group by seed; undefined unless all its runs reached the target. */
-export type GroupCosts = SeedCosts | undefined;
+/** Costs of a group; undefined unless all its runs reached the target. */
+export type GroupCosts =
+  | {
+      /** Costs by seed. */
+      readonly reached: SeedCosts;
+      /** Costs by seed at the evaluation before. */
+      readonly tooFew: SeedCosts;
+    }
+  | undefined;
 
 /** Times as fast: the other's mean cost over one's own; with an interval if the seeds suffice. */
 export interface Speedup extends Partial<Omit<RatioInterval, 'ratio'>> {
@@ -20,8 +27,11 @@ export function speedupOf(
   level: number,
 ): Speedup | undefined {
   if (own === undefined || other === undefined) return undefined;
-  const interval = ratioInterval(own, other, level);
+  const interval = ratioInterval(own.reached, other.reached, level, {
+    own: own.tooFew,
+    other: other.tooFew,
+  });
   if (interval !== undefined) return interval;
-  const ratio = ratioOf(own, other);
+  const ratio = ratioOf(own.reached, other.reached);
   return ratio === undefined ? undefined : { ratio };
 }

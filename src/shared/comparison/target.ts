@@ -28,7 +28,13 @@ export type CostId = (typeof COST_IDS)[number];
  * - `unmeasured`: the quantity was never observed, or there is no target.
  */
 export type Outcome =
-  | { readonly kind: 'reached'; readonly costs: Costs; readonly value: number }
+  | {
+      readonly kind: 'reached';
+      readonly costs: Costs;
+      /** Costs at the point before, which was not there yet. */
+      readonly before: Costs;
+      readonly value: number;
+    }
   | { readonly kind: 'missed' | 'open' | 'unmeasured' };
 
 /** The part of the way from the first to the best value at which the default target is. */
@@ -54,18 +60,21 @@ export function outcomeOf(
   const ended = hasEnded(run.state);
   if (target === undefined) return { kind: 'unmeasured' };
   if (points.length === 0) return { kind: ended ? 'unmeasured' : 'open' };
-  const first = points.find(({ value }) => isAsGood(quantity, value, target));
+  const place = points.findIndex(({ value }) => isAsGood(quantity, value, target));
+  const first = points[place];
   if (first === undefined) return { kind: ended ? 'missed' : 'open' };
   return {
     kind: 'reached',
     costs: costsAfter(run, first.iterations),
+    before: costsAfter(run, points[place - 1]?.iterations ?? 0),
     value: first.value,
   };
 }
 
 /**
  * The target if none is given: 95 % of the way from the worst first value to the best of all
- * runs, rounded towards what is easier, whole percents of a share and two figures of others.
+ * runs, rounded towards what is easier, whole percents of a share and two figures of others, or
+ * more where the worst first value would be as good.
  */
 export function defaultTarget(
   runs: readonly ComparedRun[],
@@ -83,13 +92,21 @@ export function defaultTarget(
     curves.map((points) => points[0]!),
   )!;
   const best = bestOf(quantity, curves.flat())!;
-  return easier(first + FAR * (best - first), quantity);
+  const target = first + FAR * (best - first);
+  for (let more = 0; more < MOST_DIGITS; more++) {
+    const rounded = easier(target, quantity, more);
+    if (!isAsGood(quantity, first, rounded)) return rounded;
+  }
+  return easier(target, quantity, 0);
 }
 
-function easier(value: number, { better, format }: Quantity): number {
+/** Digits that are added to a target until not every run begins there. */
+const MOST_DIGITS = 6;
+
+function easier(value: number, { better, format }: Quantity, more: number): number {
   if (value === 0) return 0;
-  const digits = format === 'share' ? 2 : 1 - Math.floor(Math.log10(Math.abs(value)));
-  const scale = 10 ** digits;
+  const usual = format === 'share' ? 2 : 1 - Math.floor(Math.log10(Math.abs(value)));
+  const scale = 10 ** (usual + more);
   // A hair's tolerance, so that what is round already stays as it is.
   const scaled = value * scale;
   const rounded =

@@ -152,7 +152,7 @@ function against(
 ): Verdict {
   const next = others[0]!;
   const rival = groups[next.group]!;
-  const times = formatFactor(next.speedup?.ratio);
+  const times = factorText(next.speedup?.ratio);
   const claim = `${winner.label} ${WON[by](goal, times)} ${rival.label}`;
   const contestants = [winner, ...others.map(({ group }) => groups[group]!)];
   const few = contestants.filter(({ seeds }) => seeds.length < FEWEST_SEEDS);
@@ -167,7 +167,7 @@ function against(
     const { label } = groups[unclear.group]!;
     return abstains(
       `${winner.label} and ${label} cannot be told apart. ${winner.label} ` +
-        `${WON[by](goal, formatFactor(unclear.speedup?.ratio))} ${label}, but the ` +
+        `${WON[by](goal, factorText(unclear.speedup?.ratio))} ${label}, but the ` +
         `${intervalText(unclear.speedup, level)} includes 1. More seeds would narrow it.`,
     );
   }
@@ -204,7 +204,14 @@ export const intervalText = (
   interval: Pick<Speedup, 'low' | 'high'> | undefined,
   level: number,
 ): string =>
-  `${shorten(formatPercent(level))} interval ${formatFactor(interval?.low)} to ${formatFactor(interval?.high)}`;
+  `${shorten(formatPercent(level))} interval ${factorText(interval?.low)} to ${factorText(interval?.high)}`;
+
+/** A factor, with more digits where it would look like 1: `1.004×`. */
+function factorText(factor: number | undefined): string {
+  const isNearOne =
+    factor !== undefined && factor !== 1 && Math.abs(factor - 1) < 0.005;
+  return isNearOne ? `${factor.toFixed(4)}×` : formatFactor(factor);
+}
 
 function seedsText(groups: readonly GroupResult[]): string {
   const counts = [...new Set(groups.map(({ seeds }) => seeds.length))];
@@ -227,7 +234,7 @@ const moreSeeds = (few: readonly GroupResult[]): string =>
     ? ''
     : `Run ${few.length > 1 ? 'each' : few[0]!.label} with at least ${FEWEST_SEEDS} seeds.`;
 
-const meanCost = (costs: GroupCosts): number => meanOf([...costs!.values()]);
+const meanCost = (costs: GroupCosts): number => meanOf([...costs!.reached.values()]);
 
 /** The reason why times to a target of these runs say nothing, if there is one. */
 function unlikeness(runs: readonly ComparedRun[]): string | undefined {

@@ -96,12 +96,19 @@ export function machineValues(record: UtilisationRecord): MachineValues {
     received: network?.received,
     loopback: network?.loopback,
     gpu: mean(gpus.flatMap(({ busy }) => busy ?? [])),
-    gpuMemory: mean(
-      gpus.flatMap(({ memory: used, total }) =>
-        used === undefined || total === undefined ? [] : share(used, total),
-      ),
-    ),
+    gpuMemory: gpuMemory(gpus),
   };
+}
+
+/** The share of all GPUs' memory together that is in use, as far as both are known. */
+function gpuMemory(gpus: UtilisationRecord['gpus']): number | undefined {
+  let [inUse, all] = [0, 0];
+  for (const { memory, total } of gpus ?? []) {
+    if (memory === undefined || total === undefined) continue;
+    inUse += memory;
+    all += total;
+  }
+  return all === 0 ? undefined : share(inUse, all);
 }
 
 function processorValues({ processors, ranks }: UtilisationRecord): MachineValues {

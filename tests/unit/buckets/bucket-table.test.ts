@@ -7,6 +7,7 @@ import {
   BucketTableBuilder,
   type BucketTable,
 } from '../../../src/shared/buckets/bucket-table.ts';
+import { BucketTotals } from '../../../src/shared/buckets/bucket-totals.ts';
 import { columnsOf } from '../../../src/shared/numbers/interval-columns.ts';
 import { describeBuckets } from '../../../src/shared/buckets/bucket-text.ts';
 import type {
@@ -50,6 +51,29 @@ function tableOf(
   for (const one of records) builder.add(one);
   return builder.table();
 }
+
+test('density and fill-in are those of the exchanges in which they were counted', () => {
+  // Of 16 exchanges 8 selected 10 of 1000 entries, and the results of 4 had 30.
+  const facts = {
+    length: 1000,
+    nnzLocal: 80,
+    selections: 8,
+    nnzReduced: 120,
+    nnzCounted: 40,
+  };
+  const totals = new BucketTotals();
+  totals.add(sum('a', facts), 16, 1);
+  expect(totals.means(['density', 'fillIn'])).toEqual({ density: 0.01, fillIn: 3 });
+});
+
+test('a measure at the end of a long interval counts with all of its exchanges', () => {
+  const totals = new BucketTotals();
+  totals.add(sum('a', { residualNorm: 1, error: 0.1 }), 1, 1);
+  totals.add(sum('a', { residualNorm: 4, error: 0.4 }), 8, 1);
+  totals.add(sum('a', { residualNorm: 8, error: 0.8 }), 32, 0.25);
+  expect(totals.mean('residualNorm')).toBeCloseTo((1 + 8 * 4 + 8 * 8) / 17, 12);
+  expect(totals.mean('error')).toBeCloseTo((0.1 + 8 * 0.4 + 8 * 0.8) / 17, 12);
+});
 
 /** Consecutive intervals of random lengths, the same for all ranks. */
 const recordsArbitrary = fc

@@ -25,6 +25,7 @@ describe('a target', () => {
       {
         kind: 'reached',
         costs: { iterations: 4, passes: 0.8, time: 15, bytes: 40 },
+        before: { iterations: 2, passes: 0.4, time: 3, bytes: 20 },
         value: 0.9,
       },
     ]);
@@ -325,8 +326,55 @@ test('caveats name what may make a comparison unfair', () => {
     'a and b ran at the same time on the same machine, which slows both.',
     'b diverged: a loss or a metric was not finite.',
     'c was interrupted; the lost time is not in the training time.',
-    'The target is seen only every 2 iterations: costs to it are up to 50 % too high. Evaluate more often for finer ones.',
+    'The target is seen only every 2 iterations: costs to it are up to 100 % too high. Evaluate more often for finer ones.',
   ]);
+  const first = sampleRun({ accuracy: { 2: 0.9 } });
+  expect(compareRuns([first], { target: 0.9 }).caveats).toEqual([
+    'The target is seen only every 2 iterations: the first evaluation may have come long after it, so costs to it are upper bounds. Evaluate more often for finer ones.',
+  ]);
+});
+
+test('costs that evaluations show only roughly have no narrow interval', () => {
+  const until = (last: number, method: string) =>
+    [1, 2, 3].map((seed) => {
+      const walls = Array.from({ length: 12 }, () => 1);
+      return sampleRun({
+        method,
+        seed,
+        walls,
+        accuracy: { [last - 1]: 0.5, [last]: 0.9 },
+      });
+    });
+  const { groups, verdict: found } = compareRuns(
+    [...until(11, 'topk'), ...until(12, 'none')],
+    { target: 0.9, by: 'iterations' },
+  );
+  const { high, low, ratio } = groups.find(
+    ({ speedup }) => speedup !== undefined,
+  )!.speedup!;
+  expect(ratio).toBeCloseTo(12 / 11, 12);
+  // All costs are the same over seeds, so only the evaluations make it wide.
+  expect([low! < 1.05, high! > 1.12, low! > 1]).toEqual([true, true, true]);
+  expect(found.text).toContain('1.09× fewer iterations');
+});
+
+test('a factor that would look like 1 has more digits', () => {
+  const costs = (walls: number, method: string) =>
+    [1, 2, 3].map((seed) => {
+      const all = Array.from({ length: 4 }, () => walls);
+      return sampleRun({ method, seed, walls: all, loss: [3, 2, 1, 0.5] });
+    });
+  const runs = [...costs(1000, 'topk'), ...costs(1004, 'none')];
+  const { verdict: found } = compareRuns(runs, {
+    quantity: 'training-loss',
+    target: 1,
+  });
+  expect(found.text).toContain('1.0040× as fast');
+});
+
+test('the default target is not where every run begins', () => {
+  const run = sampleRun({ accuracy: { 1: 0.902, 2: 0.905, 3: 0.908 } });
+  expect(compareRuns([run]).target).toBe(0.907);
 });
 
 test('CSV has the numbers of the comparison, whole', () => {

@@ -185,6 +185,22 @@ describe('a run to compare', () => {
     ]);
   });
 
+  it('of an asynchronous run has the time of iterations that overlap', () => {
+    const parallelism = {
+      kind: 'asynchronous',
+      trainerThreads: 4,
+      staleness: 3,
+    } as const;
+    const spec = sampleSpec({ iterations: 8, parallelism });
+    store.create({ id: 'overlapping', spec, switches: [], createdAt: 1 });
+    const all = Array.from({ length: 8 }, (_, iteration) =>
+      [0, 1].map((rank) => iterationRecord(iteration, rank)),
+    ).flat();
+    store.append('overlapping', entries([started, ...all]));
+    const { curve, step } = readComparedRun(store, 'overlapping');
+    expect([curve.time.at(-1), step!.wall]).toEqual([(8 * 3.5) / 4, 3.5]);
+  });
+
   it('counts iterations without records as those before them', () => {
     const spec = sampleSpec({ iterations: 8 });
     store.create({ id: 'thinned', spec, switches: [], createdAt: 1 });

@@ -1,7 +1,14 @@
 /** Sentences that say what would change a verdict. */
 import { expect, test } from 'vitest';
 import { judgementOf } from '../../../src/reproduce/judgement.ts';
-import { atMost, check, claim, control, named } from '../../../src/reproduce/part.ts';
+import {
+  atMost,
+  check,
+  claim,
+  control,
+  exceedsTimes,
+  named,
+} from '../../../src/reproduce/part.ts';
 import { whatWouldChange } from '../../../src/reproduce/page/what-would-change.ts';
 
 /** Five values around a mean, with a standard error of 0.1. */
@@ -17,6 +24,25 @@ test('a confirmed claim would change by its narrowest part', () => {
   expect(whatWouldChange(judgementOf(parts))).toEqual([
     'A mean on the other side of its bound. The part that holds most narrowly: “that is so” (b).',
   ]);
+});
+
+test('of ratios, the narrowest part is so by factors', () => {
+  const times = (mean: number, spread: number) => {
+    const values = [-2, -1, 0, 1, 2].map((step) => mean * spread ** step);
+    return exceedsTimes(
+      values,
+      values.map(() => 1),
+      1.1,
+    );
+  };
+  // 2.00 (1.05 to 3.80) and 1.30 (1.01 to 1.67): by their differences the first would be closer to 1.
+  const parts = [
+    claim('one grows', times(2, 1.532)),
+    claim('another grows', times(1.3, 1.1816)),
+  ];
+  const judged = judgementOf(parts);
+  expect(judged.verdict).toBe('confirmed');
+  expect(whatWouldChange(judged)[0]).toContain('“another grows”');
 });
 
 test('a refuted claim names what refutes it, and only that', () => {

@@ -116,6 +116,21 @@ test('where ranks are not known, neither are others; GPUs are the mean over all'
   expect(row!.ranks).toEqual([{ rank: 0 }]);
 });
 
+test('the memory of GPUs of different sizes is one sum', () => {
+  const full = { name: 'G', memory: 80, total: 80 };
+  const empty = { name: 'H', memory: 0, total: 24 };
+  const [row] = tableOf([
+    record('a', [0, 1], [1, 1], {
+      ranks: [{ rank: 0 }],
+      gpus: [
+        { bus: '0:1', ...full },
+        { bus: '0:2', ...empty },
+      ],
+    }),
+  ]).machines;
+  expect(row!.means.gpuMemory).toBeCloseTo(80 / 104, 12);
+});
+
 test('machines too many for columns keep their means', () => {
   const records = Array.from({ length: 400 }, (_, index) =>
     record(`n${index}`, [index, index + 1], [1, 0]),
