@@ -64,6 +64,9 @@ export async function runCommandLine(): Promise<void> {
     if (error.code === 'EPIPE' || isHandled) return;
     process.exit(reportError(outputFailed(error)));
   });
+  // Whoever reads what a command says may be gone, as `tee` is after Ctrl-C: the command still has to
+  // stop its run.
+  process.stderr.on('error', () => undefined);
   // What nothing else caught. Runs continue; the app has its own handlers.
   const fail = (error: unknown): void => {
     process.exit(reportError(error));

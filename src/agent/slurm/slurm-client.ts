@@ -23,10 +23,17 @@ const NOTHING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Messages that the controller cannot be reached, or that this machine does not know where it is.
+ * Messages that the controller cannot be reached, or that this machine does not know where it is; or
+ * that its answer was lost, as when it is started again: it may have taken the job.
  */
-const SILENT =
-  /unable to contact|timed out|connection refused|configuration (file|source)/i;
+const SILENT = new RegExp(
+  [
+    'unable to contact|timed out|connection refused|configuration (file|source)',
+    'zero bytes|unexpected message|message (receive|send)|communication|header lengths',
+    'connection reset|broken pipe|transport endpoint|standby|temporarily',
+  ].join('|'),
+  'i',
+);
 
 /** States of a job that is over; in all others it may still run. */
 const OVER: ReadonlySet<string> = new Set([

@@ -88,6 +88,8 @@ async function run(home: Home): Promise<void> {
     await createAppCore({ home, host: 'electron' }),
     async (opened) => await opened.close(),
   );
+  // Whoever started it may have closed its error output.
+  process.stderr.on('error', () => undefined);
   resources.use(
     catchFaults(home, (error) => {
       core.report(error);

@@ -60,16 +60,17 @@ export function parsePrompt(prompt: string): SystemPrompt {
     };
   }
   if (/^Please type 'yes'/.test(prompt)) return { kind: 'host-key-again' };
+  // Before the others: a server may ask in the words in which `ssh` asks for a password.
+  const server = /^\(([^)]*)@([^)@\s]+)\) (.*)$/s.exec(prompt);
+  if (server !== null) {
+    const [, user = '', host = '', text = ''] = server;
+    return { kind: 'server', user, host, text };
+  }
   const passphrase = /^Enter passphrase for (?:\S+ )?key '?(.+?)'?: $/.exec(prompt);
   if (passphrase !== null) return { kind: 'passphrase', file: passphrase[1]! };
   const password = /^(.+)@(\S+)'s password: $/.exec(prompt);
   if (password !== null) {
     return { kind: 'password', user: password[1]!, host: password[2]! };
-  }
-  const server = /^\(([^)]*)@([^)@\s]+)\) (.*)$/s.exec(prompt);
-  if (server !== null) {
-    const [, user = '', host = '', text = ''] = server;
-    return { kind: 'server', user, host, text };
   }
   return { kind: 'other', text: prompt };
 }

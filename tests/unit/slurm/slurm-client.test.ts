@@ -101,3 +101,26 @@ test('a refused job names the machine whose settings are to be corrected', async
     rmSync(folder, { recursive: true });
   }
 });
+
+test('a submission whose answer was lost is no refusal: the job may be there', async () => {
+  const { PATH } = process.env;
+  const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-sbatch-'));
+  const lost = 'Batch job submission failed: Zero Bytes were transmitted or received';
+  const scripts = {
+    sbatch: `echo "sbatch: error: ${lost}" >&2; exit 1`,
+    squeue: 'exit 0',
+    sacct: 'exit 0',
+  };
+  for (const [name, script] of Object.entries(scripts)) {
+    writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  process.env.PATH = `${folder}:${PATH}`;
+  try {
+    await expect(submitJob({ ...submission, lookForMs: 1 })).rejects.toMatchObject({
+      code: 'SLURM_SILENT',
+    });
+  } finally {
+    process.env.PATH = PATH;
+    rmSync(folder, { recursive: true });
+  }
+});

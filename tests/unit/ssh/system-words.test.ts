@@ -205,6 +205,18 @@ describe('a question', () => {
     expect(parsePrompt(prompt)).toEqual(parsed);
   });
 
+  it.each([
+    "me@box.example's password: ",
+    "Enter passphrase for key '/home/me/.ssh/id': ",
+  ])('of a server that words it as `ssh` would stays a server’s: %s', (text) => {
+    expect(parsePrompt(`(me@box.example) ${text}`)).toEqual({
+      kind: 'server',
+      user: 'me',
+      host: 'box.example',
+      text,
+    });
+  });
+
   it('of a server that words it as a question about a host key stays a server’s', () => {
     const prompt = `(me@box.example) ${authenticity(`.\nRSA key fingerprint is ${FINGERPRINT}.`)}`;
     expect(parsePrompt(prompt).kind).toBe('server');
