@@ -533,12 +533,13 @@ export const rooms = {
     SHARED,
   ],
   'main/ssh/config': ['main/ssh/host-keys', 'main/ssh/target.ts', SHARED],
-  'main/data-sets': ['main/home', 'disk', SHARED],
+  'main/http': [SHARED],
+  'main/data-sets': ['main/home', 'main/http', 'disk', SHARED],
   'main/deploy': ['main/home', 'main/ssh', 'disk', SHARED],
   'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
   'main/compare': ['main/store', SHARED],
   // Alerts on their way to a command and a webhook.
-  'main/alerts': ['main/store', SHARED],
+  'main/alerts': ['main/http', 'main/store', SHARED],
   'main/runs': [
     'main/alerts',
     'main/cluster',

@@ -64,7 +64,8 @@ export async function loadVector(
 }
 
 /**
- * Writes atomically: a reader finds the old file or the new one.
+ * Writes atomically: a reader finds the old file or the new one. A pipe or a device is written where
+ * it is, as a file in its place would break what else uses it.
  * @throws GradwireError `OUTPUT_NOT_WRITABLE`
  */
 export async function storeVector(
@@ -73,20 +74,35 @@ export async function storeVector(
   file: string,
   valueBytes: ValueBytes,
 ): Promise<void> {
+  const bytes = arena.u8(vector.offset, valueBytes * vector.length);
+  const found = await stat(file).catch(() => undefined);
+  try {
+    if (found?.isFile() === false) await write(file, bytes);
+    else await replace(file, bytes);
+  } catch (cause) {
+    throw fileNotWritable(file, cause);
+  }
+}
+
+async function replace(file: string, bytes: Uint8Array): Promise<void> {
   const draft = path.join(
     path.dirname(file),
     `.${path.basename(file)}.${process.pid}.tmp`,
   );
-  const bytes = arena.u8(vector.offset, valueBytes * vector.length);
   try {
-    await using handle = await open(draft, 'w');
-    for (let at = 0; at < bytes.length;) {
-      const length = Math.min(PIECE_BYTES, bytes.length - at);
-      at += (await handle.write(bytes, at, length, at)).bytesWritten;
-    }
+    await write(draft, bytes);
     await replaceDurably(draft, file);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw fileNotWritable(file, cause);
+    throw cause;
+  }
+}
+
+async function write(place: string, bytes: Uint8Array): Promise<void> {
+  await using handle = await open(place, 'w');
+  for (let at = 0; at < bytes.length;) {
+    const length = Math.min(PIECE_BYTES, bytes.length - at);
+    // One after another, as a pipe knows no positions.
+    at += (await handle.write(bytes, at, length)).bytesWritten;
   }
 }

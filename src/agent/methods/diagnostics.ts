@@ -97,7 +97,6 @@ export function withDiagnostics<V>(
   }
 
   return {
-    refusesNotFinite: compressor.refusesNotFinite,
     encode: (gradient, iteration) => compressor.encode(gradient, iteration),
     decode: (combined, out, iteration) => compressor.decode(combined, out, iteration),
     exchange,

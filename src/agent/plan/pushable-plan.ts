@@ -56,7 +56,19 @@ export function refuseCollective({
 }
 
 /** @throws GradwireError `METHOD_NEEDS_PEERS`, `METHOD_OPTIMIZER_MISFIT` */
-export function requirePushable({ layers = [], method }: ExchangePlan): void {
+export function requirePushable(plan: ExchangePlan): void {
+  const { layers = [], method } = plan;
+  for (const { parameters } of [plan, ...layers]) {
+    if (Number(parameters['diagnosticsEvery'] ?? 0) === 0) continue;
+    throw inputError(
+      'METHOD_NEEDS_PEERS',
+      'diagnosticsEvery compares the ranks with each other; a rank that pushes to servers on its own cannot',
+      {
+        place: 'exchange.diagnosticsEvery',
+        next: 'Remove it, or use parallelism.kind: synchronous.',
+      },
+    );
+  }
   for (const id of [method, ...layers.map((layer) => layer.method)]) {
     const { agreesOn, movesPart, values } = findMethod(id);
     if (movesPart === true) {

@@ -32,9 +32,21 @@ export interface Connecting {
  */
 const PROGRAM_CONNECT_MS = 86_400_000;
 
-/** Whether another process shares the gradient's memory, and so its pages. */
-export const hasOwnPages = ({ backend, workload }: ExperimentSpec): boolean =>
-  isProgram(workload) || backend === 'torch';
+/**
+ * Whether another process shares the gradient's memory, and so its pages. PyTorch's process must not
+ * where gradients are computed into other memory: beside the exchange of the one before, or of
+ * weights from before.
+ */
+export const hasOwnPages = ({
+  backend,
+  doubleBuffer,
+  optimizer,
+  workload,
+}: ExperimentSpec): boolean =>
+  isProgram(workload) ||
+  (backend === 'torch' &&
+    doubleBuffer !== true &&
+    (optimizer.fullGradientEvery ?? 0) === 0);
 
 export function connectRequest(
   configuration: Configuration,
@@ -53,7 +65,10 @@ export function connectRequest(
     ownPages: hasOwnPages(spec),
     // Other workloads have their weights in the arena.
     mayUseWindows: isProgram(spec.workload) || spec.workload.model === SYNTHETIC,
-    connectMs: hasOwnPages(spec) ? PROGRAM_CONNECT_MS : undefined,
+    connectMs:
+      isProgram(spec.workload) || spec.backend === 'torch'
+        ? PROGRAM_CONNECT_MS
+        : undefined,
     silenceMs: spec.timeoutSeconds * 1000,
     transport: spec.transport,
     encrypt: isEncrypted(spec),

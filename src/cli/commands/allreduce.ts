@@ -19,6 +19,7 @@ import {
   quantizationSchema,
   type Quantization,
 } from '../../shared/plan/quantization.ts';
+import { assertAllApart, ownFiles } from '../files/vector-file.ts';
 import { parseWord } from '../text/parse-word.ts';
 import { bytes, milliseconds } from '../text/quantities.ts';
 import { textTable } from '../text/text-table.ts';
@@ -115,6 +116,9 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
   }
   const files = (pattern: string): string[] =>
     Array.from({ length: ranks }, (_, rank) => pattern.replaceAll(RANK, String(rank)));
+  const inputs = files(options.in);
+  const outputs = files(options.out);
+  await assertAllApart(outputs, [...inputs, ...ownFiles()]);
   // Loaded here: no other command needs the engine.
   const { allreduceFiles } = await import('../../agent/engine.ts');
   const report = await allreduceFiles({
@@ -130,8 +134,8 @@ async function allreduce(options: AllreduceOptions): Promise<void> {
     servers: options.servers,
     delta: options.delta,
     seed,
-    inputs: files(options.in),
-    outputs: files(options.out),
+    inputs,
+    outputs,
   });
   for (const found of report.notFinite ?? []) {
     process.stderr.write(`gradwire: ${notFiniteText(found)}\n`);

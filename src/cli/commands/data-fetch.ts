@@ -1,9 +1,9 @@
 /** `gradwire data fetch`: download a public data set and check its SHA-256. */
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import path from 'node:path';
 import { fetchSet, publicSet } from '../../main/data-sets/fetch-set.ts';
 import { openHome } from '../../main/home/home.ts';
-import { failure } from '../../shared/errors/errors.ts';
+import { failure, inputError } from '../../shared/errors/errors.ts';
 import { shellWord } from '../../shared/words/shell-word.ts';
 import { formatBytes } from '../../shared/words/units.ts';
 import { fetchPrinter } from '../text/fetch-progress.ts';
@@ -86,5 +86,8 @@ export function addDataFetchCommand(data: Command): void {
 function parseUrl(text: string): string {
   const protocol = URL.parse(text)?.protocol;
   if (protocol === 'http:' || protocol === 'https:') return text;
-  throw new InvalidArgumentError('It must be an http or https URL.');
+  // Commander's own error would print it, and it may have a password.
+  throw inputError('USAGE', '--from is not an http or https URL', {
+    next: 'Give a URL such as https://mirror.example/mnist/.',
+  });
 }

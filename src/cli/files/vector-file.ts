@@ -73,14 +73,28 @@ export function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8
  * overwritten.
  * @throws GradwireError `OUTPUT_IS_INPUT`
  */
-export async function assertApart(
+export const assertApart = (
   output: string,
   inputs: readonly (string | undefined)[],
+): Promise<void> => assertAllApart([output], inputs);
+
+/**
+ * Does the same for several outputs, and looks at each file once.
+ * @throws GradwireError `OUTPUT_IS_INPUT`
+ */
+export async function assertAllApart(
+  outputs: readonly string[],
+  inputs: readonly (string | undefined)[],
 ): Promise<void> {
-  const own = await identityOf(output);
-  if (own === undefined) return;
-  for (const input of inputs) {
-    if (input === undefined || (await identityOf(input)) !== own) continue;
+  const taken = new Map<string, string>();
+  for (const input of new Set(inputs)) {
+    const identity = input === undefined ? undefined : await identityOf(input);
+    if (identity !== undefined) taken.set(identity, input!);
+  }
+  for (const output of outputs) {
+    const own = await identityOf(output);
+    const input = own === undefined ? undefined : taken.get(own);
+    if (input === undefined) continue;
     throw inputError('OUTPUT_IS_INPUT', `the output would overwrite ${input}`, {
       place: output,
       next: 'Name another file for the output.',

@@ -21,7 +21,7 @@ import {
 import { Interruption } from './interruption.ts';
 import { patiently } from './reading-notice.ts';
 import type { Workspace } from './workspace.ts';
-import { rewrites } from '../text/terminal.ts';
+import { liveWidth } from '../text/terminal.ts';
 
 export interface FollowOptions {
   readonly json: boolean;
@@ -178,7 +178,7 @@ function makePrinter(
       if (!interruption.quiet) process.stdout.write(text);
     },
     get columns() {
-      return rewrites(process.stdout) ? process.stdout.columns : undefined;
+      return liveWidth();
     },
   };
   if (printer !== undefined) return printer(output);

@@ -14,7 +14,7 @@ import { stopSweep } from '../../main/sweeps/stop-sweep.ts';
 import { SweepRunner, type SweepEnd } from '../../main/sweeps/sweep-runner.ts';
 import { reportError } from '../text/report-error.ts';
 import { SweepProgress } from '../text/sweep-progress.ts';
-import { rewrites } from '../text/terminal.ts';
+import { liveWidth } from '../text/terminal.ts';
 import { Interruption } from './interruption.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -54,7 +54,7 @@ export async function followSweep(
         if (!interruption.quiet) process.stdout.write(text);
       },
       get columns() {
-        return rewrites(process.stdout) ? process.stdout.columns : undefined;
+        return liveWidth();
       },
     },
     json,

@@ -4,10 +4,9 @@ import { formatBytes } from '../../shared/words/units.ts';
 export { formatDateTime as date } from '../../shared/words/units.ts';
 
 export function milliseconds(ms: number): string {
-  if (ms >= 60_000) {
-    const minutes = Math.floor(ms / 60_000);
-    return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1000)} s`;
-  }
+  // Whole seconds first: the rest of a minute would be rounded up to 60 s.
+  const seconds = Math.round(ms / 1000);
+  if (ms >= 59_950) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return ms >= 1000 ? `${figures(ms / 1000)} s` : `${figures(ms)} ms`;
 }
 

@@ -6,7 +6,14 @@ export const rewrites = ({ isTTY }: { readonly isTTY?: boolean }): boolean =>
 
 /** Columns of the terminal for tables; undefined where nothing has to fit. */
 export const tableWidth = (wide: boolean): number | undefined =>
-  wide || !process.stdout.isTTY ? undefined : process.stdout.columns;
+  wide || !process.stdout.isTTY ? undefined : columns();
+
+/** Columns of the terminal for a line that is written anew; undefined where none can be. */
+export const liveWidth = (): number | undefined =>
+  rewrites(process.stdout) ? columns() : undefined;
+
+/** A serial console and some terminals of build servers say that they have 0. */
+const columns = (): number | undefined => process.stdout.columns || undefined;
 
 /** The option of commands whose tables are cut to the terminal. */
 export const WIDE = [

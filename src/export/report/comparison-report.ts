@@ -8,6 +8,7 @@ import {
 import { formatValue, headingOf } from '../../shared/comparison/quantity.ts';
 import type { CostId } from '../../shared/comparison/target.ts';
 import { goalText } from '../../shared/comparison/verdict.ts';
+import { rangeFromZero } from '../../shared/numbers/range-from-zero.ts';
 import { PHASES } from '../../shared/records/phases.ts';
 import {
   formatBytes,
@@ -120,11 +121,11 @@ function curvesPicture({
   if (all.length === 0) return undefined;
   const most = all.reduce((end, { x }) => Math.max(end, x), 0) || 1;
   const values = [...all.map(({ y }) => y), ...(target === undefined ? [] : [target])];
-  const [low, high] = values.reduce(
-    ([least, largest], value) => [Math.min(least, value), Math.max(largest, value)],
-    [Infinity, -Infinity],
-  );
-  const isShare = quantity.format === 'share';
+  const least = values.reduce((low, value) => Math.min(low, value), 0.9);
+  const range =
+    quantity.format === 'share'
+      ? { min: Math.floor(10 * least) / 10, max: 1 }
+      : rangeFromZero(values);
   return {
     title: headingOf(quantity),
     unit: `by ${COST_TITLES[by].toLowerCase()}`,
@@ -137,8 +138,7 @@ function curvesPicture({
     },
     y: {
       label: '',
-      min: isShare ? Math.floor(10 * Math.min(low, 0.9)) / 10 : Math.min(0, low),
-      max: isShare ? 1 : high * 1.05 || 1,
+      ...range,
       format: (value) => shorten(formatValue(quantity, value)),
     },
     series: [

@@ -1,5 +1,6 @@
 /** The charts of a run as pictures: the same bins as on its page. */
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
+import { rangeFromZero } from '../../shared/numbers/range-from-zero.ts';
 import { formatMetric, type MetricKind } from '../../shared/records/metric.ts';
 import { PHASES } from '../../shared/records/phases.ts';
 import { capitalized } from '../../shared/words/capitalized.ts';
@@ -48,19 +49,15 @@ const iterationsAxis = ({ iterations }: PicturedRun): PictureAxis => ({
   format: (value) => formatCount(value),
 });
 
-/** An axis from 0 with some room above. */
+/** An axis from 0, or from below it where values are, as on the page. */
 const fromZero = (
   values: readonly number[],
   format: (value: number) => string,
-): PictureAxis => {
-  const most = values.reduce((largest, value) => Math.max(largest, value), 0);
-  return {
-    label: '',
-    min: 0,
-    max: most * 1.05 || 1,
-    format: (value) => shorten(format(value)),
-  };
-};
+): PictureAxis => ({
+  label: '',
+  ...rangeFromZero(values),
+  format: (value) => shorten(format(value)),
+});
 
 function phasePicture(run: PicturedRun): Picture {
   const { bins, markers } = run;
@@ -122,7 +119,10 @@ function curvePictures(run: PicturedRun): readonly Picture[] {
     const format = (value: number): string =>
       field === 'loss' ? formatQuantity(value) : formatMetric(value, metric);
     const isShare = field === 'metric' && metric.format === 'share';
-    const values = [...mean, ...dots, ...averaged].map(({ y }) => y);
+    const values = [
+      ...[...mean, ...dots, ...averaged].map(({ y }) => y),
+      ...edges.map(({ extremes }) => extremes[0]),
+    ];
     const last = evaluations.findLast((event) => event[field] !== undefined)?.[field];
     const series: readonly PictureSeries[] = [
       {

@@ -68,13 +68,23 @@ function columnsOf(
     return Array.from({ length: ranks }, (_, rank) => ({
       name: `${column}_${rank}_ms`,
       kind: 'number' as const,
-      cell: ({ record }: IterationRow) => record?.waitedFor?.[rank],
+      cell: ({ record }: IterationRow) => record && waitFor(record, rank),
     }));
   }
   const cell = ({ record }: IterationRow): Cell =>
     record && (cellOf(valueAt(record, path)) ?? absent);
   return [{ name: column, kind: kindOf(schema), cell }];
 }
+
+/**
+ * Records name only ranks that were waited for: 0 for the others, so that means are those over all
+ * iterations. Nothing, where there was a wait and nobody knows for whom.
+ */
+const waitFor = (
+  { phases, waitedFor }: IterationRecord,
+  rank: number,
+): number | undefined =>
+  waitedFor?.[rank] ?? (waitedFor !== undefined || phases.wait === 0 ? 0 : undefined);
 
 interface Field {
   readonly path: string;

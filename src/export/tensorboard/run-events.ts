@@ -17,6 +17,7 @@ import { EventFile } from './event-file.ts';
 
 interface Scalar {
   readonly tag: string;
+  /** Undefined: not observed. */
   readonly of: (record: IterationRecord) => unknown;
 }
 
@@ -74,23 +75,30 @@ const GROUPS = { '': 'step', phases: 'phases', bytes: 'bytes', activations: 'byt
 /** Every field that may be a number, but the time of day, which each event has. */
 const scalarsOf = ({ id }: MetricKind): readonly Scalar[] =>
   ITERATION_FIELDS.flatMap(({ fields, group }) =>
-    Object.entries(fields).flatMap(([name, { column }]): readonly Scalar[] => {
-      if (name === 'at') return [];
-      const named: Readonly<Partial<Record<string, string>>> = {
-        loss: 'training/loss',
-        metric: `training/${id}`,
-        lr: 'training/lr',
-      };
-      const tag = named[group === '' ? name : ''] ?? `${GROUPS[group]}/${column}`;
-      const of = (record: IterationRecord): unknown => {
-        const holder = group === '' ? record : record[group];
-        return (holder as Readonly<Record<string, unknown>> | undefined)?.[name];
-      };
-      return [{ tag, of }];
-    }),
+    Object.entries(fields).flatMap(
+      ([name, { absent, column, schema }]): readonly Scalar[] => {
+        if (name === 'at') return [];
+        const named: Readonly<Partial<Record<string, string>>> = {
+          loss: 'training/loss',
+          metric: `training/${id}`,
+          lr: 'training/lr',
+        };
+        const tag = named[group === '' ? name : ''] ?? `${GROUPS[group]}/${column}`;
+        // A flag's stands for the flag in columns, and is no value of the field.
+        const otherwise = schema.safeParse(absent).success ? absent : undefined;
+        const of = (record: IterationRecord): unknown => {
+          const holder = group === '' ? record : record[group];
+          const value = (holder as Readonly<Record<string, unknown>> | undefined)?.[
+            name
+          ];
+          return value ?? otherwise;
+        };
+        return [{ tag, of }];
+      },
+    ),
   );
 
-/** Means over the ranks of an iteration, of what they observed. */
+/** Means over the ranks of an iteration, of what they observed or what its absence means. */
 class IterationMeans {
   readonly #scalars: readonly Scalar[];
   readonly #sums: Float64Array;

@@ -5,11 +5,12 @@
  */
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EnvHttpProxyAgent, fetch, type Response } from 'undici';
+import { fetch, type EnvHttpProxyAgent, type Response } from 'undici';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
-import { inputError } from '../../shared/errors/errors.ts';
 import { fileNotWritable } from '../../shared/errors/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
+import { proxies } from '../http/proxies.ts';
+import { mirrorAt, type Mirror } from './mirror.ts';
 import type { PublicFile } from './public-sets.ts';
 
 export interface DownloadOptions {
@@ -50,37 +51,22 @@ export async function download(
 ): Promise<readonly string[] | undefined> {
   const dispatcher = proxies();
   const reasons: string[] = [];
-  for (const mirror of mirrors) {
-    const url = `${mirror}${file.name}`;
-    const download = new MirrorDownload(file, place, url, dispatcher, options);
+  for (const mirror of mirrors.map(mirrorAt)) {
+    const download = new MirrorDownload(file, place, mirror, dispatcher, options);
     const reason = await download.run();
     if (reason === undefined) return undefined;
-    reasons.push(`${url}: ${reason}`);
+    reasons.push(`${download.url}: ${reason}`);
   }
   return reasons;
 }
 
-/**
- * Uses a proxy if HTTP_PROXY, HTTPS_PROXY and NO_PROXY say so. Node's own fetch ends the
- * process if a server closes a connection before the answer has been read to its end
- * (undici's issue 5360, fixed in its version 8).
- */
-function proxies(): EnvHttpProxyAgent {
-  try {
-    return new EnvHttpProxyAgent();
-  } catch (error) {
-    throw inputError('PROXY_INVALID', `no such proxy: ${(error as Error).message}`, {
-      place: 'HTTP_PROXY, HTTPS_PROXY',
-      next: 'Set them to URLs such as http://proxy.example:3128.',
-    });
-  }
-}
-
 class MirrorDownload {
+  /** The address of the file, without user and password. */
+  readonly url: string;
   readonly #file: PublicFile;
   readonly #place: string;
   readonly #part: string;
-  readonly #url: string;
+  readonly #authorization: string | undefined;
   readonly #dispatcher: EnvHttpProxyAgent;
   readonly #options: DownloadOptions;
   /** Whether the whole part came from this mirror. */
@@ -89,14 +75,15 @@ class MirrorDownload {
   constructor(
     file: PublicFile,
     place: string,
-    url: string,
+    mirror: Mirror,
     dispatcher: EnvHttpProxyAgent,
     options: DownloadOptions,
   ) {
     this.#file = file;
     this.#place = place;
     this.#part = `${place}.part`;
-    this.#url = url;
+    this.url = `${mirror.url}${file.name}`;
+    this.#authorization = mirror.authorization;
     this.#dispatcher = dispatcher;
     this.#options = options;
   }
@@ -190,12 +177,14 @@ class MirrorDownload {
   }
 
   async #request(from: number, signal: AbortSignal): Promise<Response> {
-    const response = await fetch(this.#url, {
+    const authorization = this.#authorization;
+    const response = await fetch(this.url, {
       dispatcher: this.#dispatcher,
       signal,
       headers: {
         // The file's own bytes, which may be gzipped, must not be unpacked in transit.
         'accept-encoding': 'identity',
+        ...(authorization === undefined ? {} : { authorization }),
         ...(from > 0 ? { range: `bytes=${from}-` } : {}),
       },
     });

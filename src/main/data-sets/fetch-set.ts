@@ -22,7 +22,7 @@ export interface FetchOptions {
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly progress: (progress: FetchProgress) => void;
-  /** The source to fetch from instead of the set's mirrors. */
+  /** The URL to fetch from instead of the set's mirrors; it may have a user and a password. */
   readonly from?: string | undefined;
   /** Most time that a server may stay silent; default: 30 s. */
   readonly silenceMs?: number | undefined;
@@ -191,7 +191,8 @@ function mirrorsOf({ id, mirrors }: PublicSet, from?: string): readonly string[]
   const own = process.env['GRADWIRE_DATA_MIRROR'];
   if (own === undefined || own === '') return mirrors;
   if (!/^https?:$/.test(URL.parse(own)?.protocol ?? '')) {
-    throw inputError('MIRROR_INVALID', `${own} is not an http or https URL`, {
+    // It may have a password, so it is not printed.
+    throw inputError('MIRROR_INVALID', 'the mirror is not an http or https URL', {
       place: 'GRADWIRE_DATA_MIRROR',
       next: 'Correct it, or unset it.',
     });

@@ -11,7 +11,13 @@ import {
   type TreeEntry,
 } from '../../shared/protocol/work-tree.ts';
 import { formatBytes } from '../../shared/words/units.ts';
-import { reasonOf, unreadable, workdirPaths } from './workdir-paths.ts';
+import {
+  reasonOf,
+  TOO_MANY,
+  tooLarge,
+  unreadable,
+  workdirPaths,
+} from './workdir-paths.ts';
 
 const LARGEST_NAMED = 3;
 
@@ -26,7 +32,7 @@ interface Found {
 /**
  * @returns files and links in the order of their paths
  * @throws GradwireError `WORKDIR_MISSING`, `WORKDIR_EMPTY`, `WORKDIR_TOO_LARGE`,
- * `WORKDIR_UNREADABLE`
+ * `WORKDIR_UNREADABLE`; the signal's reason if it is aborted
  */
 export async function workdirFiles(
   directory: string,
@@ -42,7 +48,7 @@ export async function workdirFiles(
       next: 'Create it, or correct it. If it is on the machines, set workload.copy to false.',
     });
   }
-  const found = await foundIn(directory);
+  const found = await foundIn(directory, signal);
   requireSize(directory, found);
   const entries: TreeEntry[] = [];
   for (const each of found) {
@@ -52,9 +58,12 @@ export async function workdirFiles(
   return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function foundIn(directory: string): Promise<readonly Found[]> {
+async function foundIn(
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly Found[]> {
   const found: Found[] = [];
-  for (const name of await workdirPaths(directory)) {
+  for (const name of await workdirPaths(directory, signal)) {
     const status = await lstat(path.join(directory, name)).catch(() => undefined);
     const isLink = status?.isSymbolicLink() === true;
     // A name that git knows may be gone; sockets and pipes are of programs that run.
@@ -67,10 +76,9 @@ async function foundIn(directory: string): Promise<readonly Found[]> {
 }
 
 function requireSize(directory: string, found: readonly Found[]): void {
-  const about = { place: 'workload.workdir' };
   if (found.length === 0) {
     throw inputError('WORKDIR_EMPTY', `${directory} has no file to copy`, {
-      ...about,
+      place: 'workload.workdir',
       next: 'Start it in the directory of the program. Git may ignore all that is there.',
     });
   }
@@ -84,16 +92,9 @@ function requireSize(directory: string, found: readonly Found[]): void {
     .slice(0, LARGEST_NAMED)
     .map((each) => `${each.path} ${formatBytes(each.bytes)}`);
   const much = isWide
-    ? `more than ${MOST_TREE_ENTRIES} files to copy`
+    ? TOO_MANY
     : `${formatBytes(bytes)} to copy, more than ${formatBytes(MOST_TREE_BYTES)}`;
-  throw inputError(
-    'WORKDIR_TOO_LARGE',
-    `${directory} has ${much}; the largest: ${largest.join(', ')}`,
-    {
-      ...about,
-      next: 'Let git ignore data and results, or set workload.copy to false if the directory is on the machines.',
-    },
-  );
+  throw tooLarge(directory, `${much}; the largest: ${largest.join(', ')}`);
 }
 
 async function entryOf(

@@ -12,15 +12,23 @@ import { MOST_PATH_BYTES, MOST_TREE_ENTRIES } from '../../shared/protocol/work-t
 /** Names of directories that are never copied. */
 const LEFT_OUT = new Set(['.git', '.venv', '__pycache__', 'node_modules']);
 const NO_REPOSITORY = 128;
+const TOO_LONG = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
 /** The stand-in for bytes that are no text. */
 const NO_TEXT = '\ufffd';
 
+/** More files, or longer paths, than a copy may have. */
+export const TOO_MANY = `more than ${MOST_TREE_ENTRIES} files to copy`;
+
 /**
  * @returns paths below the directory, some of which may be gone or be no files
- * @throws GradwireError `WORKDIR_UNREADABLE`
+ * @throws GradwireError `WORKDIR_UNREADABLE`, `WORKDIR_TOO_LARGE`; the signal's reason if it is
+ * aborted
  */
-export async function workdirPaths(directory: string): Promise<readonly string[]> {
-  const paths = (await pathsOfGit(directory)) ?? (await pathsBelow(directory));
+export async function workdirPaths(
+  directory: string,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const paths = await pathsIn(directory, signal);
   const kept = paths.filter((each) =>
     each.split(path.sep).every((name) => !LEFT_OUT.has(name)),
   );
@@ -42,34 +50,56 @@ export function unreadable(place: string, why: string): Error {
   );
 }
 
+/** @param much what the directory has too much of */
+export function tooLarge(directory: string, much: string): Error {
+  return inputError('WORKDIR_TOO_LARGE', `${directory} has ${much}`, {
+    place: 'workload.workdir',
+    next: 'Let git ignore data and results, or set workload.copy to false if the directory is on the machines.',
+  });
+}
+
 /** The message of an error of the system. */
 export const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);
 
+async function pathsIn(
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  return (await pathsOfGit(directory, signal)) ?? (await pathsBelow(directory, signal));
+}
+
 /** Undefined where no repository is, or no git. */
-async function pathsOfGit(directory: string): Promise<readonly string[] | undefined> {
+async function pathsOfGit(
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | undefined> {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const { code, stdout, stderr } = await git(directory, args);
+  const { code, stdout, stderr } = await git(directory, args, signal);
+  signal?.throwIfAborted();
   if (code === 'ENOENT') return undefined;
+  if (code === TOO_LONG) throw tooLarge(directory, TOO_MANY);
   if (code === NO_REPOSITORY && stderr.includes('not a git repository')) {
     return undefined;
   }
   if (code !== 0) {
     const said = stderr.trim().split('\n').at(-1);
-    throw unreadable(directory, `git ls-files failed: ${said ?? String(code)}`);
+    throw unreadable(directory, `git ls-files failed: ${said || String(code)}`);
   }
   const names = new Set(stdout.split('\0').filter((name) => name !== ''));
   const paths: string[] = [];
   for (const name of names) {
-    // Git lists a submodule, or a repository within, as one name.
     const place = path.join(directory, name);
+    // Git calls the directory of a submodule that is not checked out `./`: it has no files.
+    if (path.resolve(place) === path.resolve(directory)) continue;
+    // Git lists a submodule, or a repository within, as one name.
     const stat = await lstat(place).catch(() => undefined);
     if (stat?.isDirectory() !== true) {
       paths.push(path.normalize(name));
       continue;
     }
-    const below = (await pathsOfGit(place)) ?? (await pathsBelow(place));
-    paths.push(...below.map((each) => path.join(name, each)));
+    const below = await pathsIn(place, signal);
+    for (const each of below) paths.push(path.join(name, each));
   }
   return paths;
 }
@@ -80,13 +110,18 @@ interface GitAnswer {
   readonly stderr: string;
 }
 
-function git(directory: string, args: readonly string[]): Promise<GitAnswer> {
+function git(
+  directory: string,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<GitAnswer> {
   const { promise, resolve } = Promise.withResolvers<GitAnswer>();
   const options = {
     cwd: directory,
     // Its messages are compared.
     env: { ...process.env, LC_ALL: 'C' },
     maxBuffer: 4 * MOST_PATH_BYTES,
+    ...(signal === undefined ? {} : { signal }),
   };
   execFile('git', [...args], options, (error, stdout, stderr) => {
     resolve({ code: error === null ? 0 : (error.code ?? 1), stdout, stderr });
@@ -95,10 +130,14 @@ function git(directory: string, args: readonly string[]): Promise<GitAnswer> {
 }
 
 /** Walks until there are certainly too many. */
-async function pathsBelow(directory: string): Promise<readonly string[]> {
+async function pathsBelow(
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
   const paths: string[] = [];
   const folders = [''];
   for (const folder of folders) {
+    signal?.throwIfAborted();
     const place = path.join(directory, folder);
     const entries = await readdir(place, { withFileTypes: true }).catch(
       (cause: unknown) => {

@@ -3,7 +3,6 @@
  * beyond JSON would be dropped or misread later, so it is refused here, with its place.
  */
 import {
-  isNode,
   LineCounter,
   parseDocument,
   visit,
@@ -17,6 +16,9 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
     (name) => `tag:yaml.org,2002:${name}`,
   ),
 );
+
+/** Most aliases of a document: each is looked for, and what it names is written out. */
+const MOST_ALIASES = 100;
 
 /** Text that is no YAML, or more than JSON has. */
 export class YamlFault extends Error {
@@ -50,14 +52,14 @@ export function yamlValue(text: string): unknown {
   if (problem !== undefined) throw fault(problemText(problem), problem.pos[0]);
   requireJson(document, fault);
   try {
-    return document.toJS({ maxAliasCount: 100 }) as unknown;
+    return document.toJS({ maxAliasCount: MOST_ALIASES }) as unknown;
   } catch (cause) {
     throw new YamlFault(`not YAML or JSON: ${(cause as Error).message}`);
   }
 }
 
 /**
- * Refuses aliases of a value that they are part of, tags that stand for other types than JSON's
+ * Refuses too many aliases, aliases of a value that they are part of, tags that stand for other types than JSON's
  * (a set, an ordered map, bytes), and numbers that are not finite.
  */
 function requireJson(
@@ -70,19 +72,29 @@ function requireJson(
     const tag = node.tag.replace('tag:yaml.org,2002:', '!!');
     throw fault(`a value has the tag "${tag}", which a spec does not know`, at(node));
   };
+  // In the order of the text, as an anchor may be set again.
+  const anchored = new Map<string, Node>();
+  const noteAnchor = (node: Node & { anchor?: string }): void => {
+    if (node.anchor !== undefined) anchored.set(node.anchor, node);
+  };
+  let aliases = 0;
   visit(document, {
     Alias(_, alias, path) {
-      if (!path.some((node) => isNode(node) && node === alias.resolve(document)))
-        return;
-      throw fault(
-        `"*${alias.source}" is part of the value that it names`,
-        alias.range?.[0] ?? 0,
-      );
+      if (++aliases > MOST_ALIASES) {
+        // The library's words, which counts those of one anchor only.
+        const excess = 'Excessive alias count indicates a resource exhaustion attack';
+        throw fault(`not YAML or JSON: ${excess}`, at(alias));
+      }
+      const named = anchored.get(alias.source);
+      if (named === undefined || !path.includes(named)) return;
+      throw fault(`"*${alias.source}" is part of the value that it names`, at(alias));
     },
     Collection(_, collection) {
+      noteAnchor(collection);
       requireCoreTag(collection);
     },
     Scalar(_, scalar) {
+      noteAnchor(scalar);
       requireCoreTag(scalar);
       const { source, value } = scalar;
       if (typeof value !== 'number' || Number.isFinite(value)) return;

@@ -43,13 +43,37 @@ export function ticksOf(
   if (kind === 'bytes') return byteTicks(range);
   if (kind !== 'time' && kind !== 'clock') return undefined;
   const step = stepOf(range);
-  const offset = kind === 'clock' ? clockOffset(range.min) : 0;
-  const first = Math.ceil((range.min + offset) / step);
-  const last = Math.floor((range.max + offset) / step);
+  return kind === 'clock' ? clockTicks(range, step) : multiples(range, step);
+}
+
+/** Multiples of a step within a range. */
+function multiples({ max, min }: AxisRange, step: number): readonly number[] {
+  const first = Math.ceil(min / step);
+  const last = Math.floor(max / step);
   return Array.from(
-    { length: last - first + 1 },
-    (_, index) => (first + index) * step - offset,
+    { length: Math.max(0, last - first + 1) },
+    (_, index) => (first + index) * step,
   );
+}
+
+/**
+ * Moments that are round on the shown clock. Each has its own offset, since clocks are set: some
+ * times then come twice, and some not at all.
+ */
+function clockTicks({ max, min }: AxisRange, step: number): readonly number[] {
+  const shown = new Set(
+    [min, max]
+      .map(clockOffset)
+      .flatMap((offset) => multiples({ min: min + offset, max: max + offset }, step)),
+  );
+  const ticks = [...shown].flatMap((time) =>
+    // No clock is a day ahead or behind: its offset is that before or after.
+    [...new Set([time - DAY, time + DAY].map(clockOffset))].flatMap((offset) => {
+      const at = time - offset;
+      return at >= min && at <= max && clockOffset(at) === offset ? [at] : [];
+    }),
+  );
+  return ticks.toSorted((a, b) => a - b);
 }
 
 /** Places of ticks at round numbers of KiB, MiB and so on; undefined: at those of kB and MB. */
@@ -59,9 +83,7 @@ export function byteTicks({ max, min }: AxisRange): readonly number[] | undefine
   const unit = 1024 ** Math.max(0, Math.floor(Math.log(rough) / Math.log(1024)));
   const power = 2 ** Math.ceil(Math.log2(rough / unit));
   const step = Math.max(1, unit * power);
-  const first = Math.ceil(min / step);
-  const last = Math.floor(max / step);
-  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
+  return multiples({ max, min }, step);
 }
 
 /** The text of a tick. */

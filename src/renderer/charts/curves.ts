@@ -39,6 +39,12 @@ export function curve(
   return points;
 }
 
+/** Value of a curve at a bin: bins without a point make places in the two lists differ. */
+export function valueAt(points: readonly Point[], bin: Bin): number | undefined {
+  const x = middle(bin);
+  return points.find((point) => point.x === x)?.y;
+}
+
 /** The debiased average, which knows how many iterations each bin stands for. */
 export function smoothCurve(
   bins: readonly Bin[],

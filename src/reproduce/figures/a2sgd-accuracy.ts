@@ -7,6 +7,7 @@ import { EXTREMES, withExtremes } from '../extremes.ts';
 import type { Case, Figure } from '../figure.ts';
 import { doneOf, replicaCurve, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
+import { twoDecimals } from '../two-decimals.ts';
 import { accuracyChart } from './accuracy-chart.ts';
 import { A2SGD_METHODS, closerThanOthers, DENSE, ownMetric } from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
@@ -105,7 +106,7 @@ export const accuracyFigure = (own: Own, closer: Closer): Figure => ({
         name,
         ...withExtremes(values, formatPercent),
         formatPercent(sweep.mean(id, 'accuracy')),
-        id === DENSE.id ? '–' : behind.toFixed(2),
+        id === DENSE.id ? '–' : twoDecimals(behind),
       ];
     }),
   }),

@@ -6,6 +6,7 @@ import type { Figure, ResultTable } from '../figure.ts';
 import { atMost, claim, exceeds, type Part } from '../part.ts';
 import { evaluationsOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
+import { signedPercent } from '../two-decimals.ts';
 
 /** The case of uncompressed training. */
 export const BASELINE = 'baseline';
@@ -208,7 +209,7 @@ export const lossesAgainst = ({
       rows: [
         row(BASELINE, 'nothing', theirs, '–'),
         ...rows.map(({ id, name, theirs: loss }) =>
-          row(id, name, loss, signed(mean(percents(sweep, id, compared)))),
+          row(id, name, loss, signedPercent(mean(percents(sweep, id, compared)))),
         ),
       ],
     };
@@ -242,6 +243,3 @@ function changes(
 
 const percents = (sweep: Sweep, id: string, compared: Compared): readonly number[] =>
   changes(sweep, id, { compared }).map((change) => 100 * change);
-
-const signed = (percent: number): string =>
-  `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;

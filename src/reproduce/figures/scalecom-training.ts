@@ -8,6 +8,7 @@ import type { Case, Figure, Measurement, ResultTable, Setting } from '../figure.
 import { atMost, claim, named, type Part, type Test } from '../part.ts';
 import { doneOf, metricCurve, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
+import { signedPercent } from '../two-decimals.ts';
 import type { TrainedModel } from './scalecom-models.ts';
 
 export interface Variant {
@@ -190,11 +191,8 @@ export const accuracyTable = (
         model.name,
         variant.name,
         ...[mean(values), Math.min(...values), Math.max(...values)].map(model.format),
-        isBaseline ? '–' : signed(100 * mean(losses(sweep, model, variant))),
+        isBaseline ? '–' : signedPercent(100 * mean(losses(sweep, model, variant))),
       ];
     }),
   ),
 });
-
-const signed = (percent: number): string =>
-  `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(2)} %`;

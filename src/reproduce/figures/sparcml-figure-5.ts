@@ -8,6 +8,7 @@ import type { Figure } from '../figure.ts';
 import { atMost, claim, control, exceeds, named } from '../part.ts';
 import { doneOf, metricCurve, rankMeans, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
+import { twoDecimals } from '../two-decimals.ts';
 import { accuracyChart } from './accuracy-chart.ts';
 import { SPARCML } from './papers.ts';
 
@@ -168,7 +169,7 @@ export const sparcmlFigure5: Figure = {
       MEASURES.map(([value, data]) => [
         `${name}, ${data}`,
         ...withExtremes(sweep.values(id, value), formatPercent),
-        id === DENSE.id ? '–' : (100 * mean(behind(sweep, id, value))).toFixed(2),
+        id === DENSE.id ? '–' : twoDecimals(100 * mean(behind(sweep, id, value))),
       ]),
     ),
   }),

@@ -41,7 +41,8 @@ export const environmentVariables: readonly EnvironmentGroup[] = [
     variables: [
       {
         name: 'HTTP_PROXY, HTTPS_PROXY, NO_PROXY',
-        means: 'Proxies for downloads of data sets and Electron.',
+        means:
+          'Proxies for downloads of data sets and Electron, and for the webhook of alerts.',
       },
       {
         name: 'ELECTRON_MIRROR, ELECTRON_CUSTOM_DIR',

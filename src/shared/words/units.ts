@@ -57,7 +57,8 @@ export function formatDuration(milliseconds: number | undefined): string {
   if (magnitude < 0.9995) return `${threeDigits(milliseconds * 1000)} µs`;
   if (magnitude < 999.5) return `${threeDigits(milliseconds)} ms`;
   if (magnitude < 59_950) return `${threeDigits(milliseconds / 1000)} s`;
-  return formatElapsed(milliseconds);
+  // From 59.95 s on: a clock would still be at 59 s.
+  return formatElapsed(Math.round(milliseconds / 1000) * 1000);
 }
 
 /** Time on a clock, whole seconds: `7 s`, `2 min 05 s`, `1 h 02 min`, `3 d 04 h`. */
@@ -73,10 +74,18 @@ export function formatElapsed(milliseconds: number | undefined): string {
   return `${Math.floor(hours / 24)} d ${two(hours % 24)} h`;
 }
 
-/** A fraction 0…1 as percent: `41.3 %`, `0.98 %`. */
+/** A fraction 0…1 as percent: `41.3 %`, `0.98 %`; less than all is not `100 %` but `99.96 %`. */
 export function formatPercent(fraction: number | undefined): string {
   if (fraction === undefined || !Number.isFinite(fraction)) return ABSENT;
-  return `${threeDigits(fraction * 100)} %`;
+  return `${belowAll(fraction * 100) ?? threeDigits(fraction * 100)} %`;
+}
+
+/** Digits of percent that would be rounded to 100, up to four decimals: the rest is noise. */
+function belowAll(percent: number): string | undefined {
+  if (percent < 99.95 || percent >= 100) return undefined;
+  return [2, 3, 4]
+    .map((digits) => percent.toFixed(digits))
+    .find((text) => Number(text) < 100);
 }
 
 /** A fraction 0…1 as whole percent for prose, or `under 1 %`. */

@@ -54,6 +54,10 @@ test('an offline user is told which files to put where', async () => {
 test.each([
   [['data', 'fetch', 'minst'], /DATA_SET_UNKNOWN.*mnist, fashion-mnist/],
   [['data', 'fetch', 'mnist', '--from', 'ftp://a/'], /USAGE.*http or https URL/],
+  [
+    ['data', 'fetch', 'mnist', '--from', 'ftp://me:secret@a/'],
+    /^(?!.*secret).*USAGE.*http or https URL/,
+  ],
   [['data', 'fetch'], /USAGE.*missing required argument/],
 ])('%j is wrong', async (args, expected) => {
   const { code, stderr } = await home.run(args);

@@ -20,6 +20,10 @@ export const METHOD_CASES: readonly {
   { exchange: { method: 'topk', k: 3, bucket: 64, quantize: { bits: 3 } } },
   { exchange: { method: 'topk', ratio: 0.05, collective: 'ok-topk' } },
   {
+    exchange: { method: 'topk', ratio: 0.05, diagnosticsEvery: 2 },
+    collective: 'sparse-allgather',
+  },
+  {
     exchange: { method: 'topk', ratio: 0.05, collective: 'parameter-server' },
     collective: 'sparse-ring',
   },

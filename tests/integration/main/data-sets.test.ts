@@ -23,7 +23,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   fetchSet,
   isComplete,
@@ -45,6 +45,7 @@ type Handler = (
 
 interface Asked {
   readonly name: string;
+  readonly authorization: string | undefined;
   readonly range: string | undefined;
 }
 
@@ -93,9 +94,9 @@ class FileServer implements AsyncDisposable {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const name = path.posix.basename(request.url ?? '');
-    const { range } = request.headers;
+    const { authorization, range } = request.headers;
     this.#last = response.socket ?? undefined;
-    this.asked.push({ name, range });
+    this.asked.push({ name, authorization, range });
     const body = this.#files.get(name);
     if (body === undefined) {
       response.writeHead(404).end('no such file');
@@ -174,6 +175,7 @@ beforeEach(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-data-'));
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -229,6 +231,29 @@ describe('a public data set', () => {
     expect(await isComplete(set, directory)).toBe(true);
     expect((await fetchIt(set)).fetched).toBe(0);
     expect(server.asked).toHaveLength(2);
+  });
+
+  it('is fetched with the user and the password of a mirror, which nothing names', async () => {
+    await using server = await FileServer.start(new Map([...contents].slice(0, 1)));
+    const mirror = server.url.replace('//', '//me%40home:p%3A%C3%A4ss%@');
+    const error: unknown = await fetchIt(setAt(mirror)).catch(
+      (cause: unknown) => cause,
+    );
+    expect(server.asked.map(({ authorization }) => authorization)).toEqual(
+      Array(2).fill(`Basic ${Buffer.from('me@home:p:äss%').toString('base64')}`),
+    );
+    expect(named()).toEqual(['first.bin']);
+    expect(error).toMatchObject({
+      code: 'FETCH_FAILED',
+      message: `cannot fetch second.bin: ${server.url}second.bin: HTTP 404 Not Found`,
+    });
+  });
+
+  it('is not fetched from what is no URL, which nothing names either', async () => {
+    vi.stubEnv('GRADWIRE_DATA_MIRROR', 'ftp://me:secret@mirror.example/');
+    const error: unknown = await fetchIt(setAt()).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: 'MIRROR_INVALID' });
+    expect(JSON.stringify([error, String(error)])).not.toContain('secret');
   });
 
   it('is gone on with where a connection broke', async () => {

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { pytorch } from '../../harness/python.ts';
 import { ofType } from '../../harness/records.ts';
+import { joined } from './programs.ts';
 
 const home = new GradwireHome();
 afterAll(() => home[Symbol.asyncDispose]());
@@ -11,8 +12,12 @@ afterAll(() => home[Symbol.asyncDispose]());
 const program = path.join(import.meta.dirname, 'rare_programs.py');
 
 /** What the two ranks say, whether their run fails or not. */
-async function said(name: string): Promise<readonly string[]> {
-  const args = ['exec', '--json', '--ranks', '2', '--', pytorch!, program, name];
+async function said(
+  name: string,
+  settings: readonly string[] = [],
+): Promise<readonly string[]> {
+  const args = ['exec', '--json', '--ranks', '2', ...settings];
+  args.push('--', pytorch!, program, name);
   const command = home.start(args);
   await command.finished;
   return ofType(command.records, 'log')
@@ -47,6 +52,23 @@ describe.skipIf(pytorch === undefined)('a program', () => {
     expect(told.map(({ message }) => message).toSorted()).toEqual(
       [0, 1].map((rank) => expect.stringMatching(`rank ${rank} .* by SIGABRT`)),
     );
+  });
+
+  it('is clipped once all of its gradient is there', async () => {
+    const limit = ['--set', 'optimizer={clipNorm: 1e-6, clipAt: rank}'];
+    expect(await said('clipped', limit)).toEqual(['clipped', 'clipped']);
+  });
+
+  it('is compared with what it applies', async () => {
+    const compares = ['--set', 'compareEvery=1', '--', pytorch!, joined, '6'];
+    const command = home.start(['exec', '--json', '--ranks', '2', ...compares]);
+    succeeded(await command.finished);
+    const all = ofType(command.records, 'comparison');
+    expect(all).toHaveLength(6);
+    for (const { cosine, error } of all) {
+      expect(cosine).toBeCloseTo(1, 5);
+      expect(error).toBeLessThan(1e-5);
+    }
   });
 
   it.each([

@@ -173,7 +173,25 @@ def crashing(gw: gradwire.Session) -> str:
     return "all"
 
 
+def clipped(gw: gradwire.Session) -> str:
+    """Gradients arrive in many buckets, and are clipped by the norm of all."""
+    torch.manual_seed(0)
+    layers = [layer for _ in range(4) for layer in (nn.Linear(256, 256), nn.Tanh())]
+    model = ddp(nn.Sequential(*layers, nn.Linear(256, 10)), bucket_cap_mb=0.2)
+    optimizer = sgd(model, lr=0.0)
+    gw.attach(model, optimizer)
+    largest = 0.0
+    for _ in range(4):
+        optimizer.zero_grad()
+        model(torch.randn(16, 256)).square().sum().backward()
+        squares = sum(p.grad.square().sum().item() for p in model.parameters())
+        largest = max(largest, squares**0.5)
+        optimizer.step()
+    return "clipped" if largest <= 1.001e-6 else f"a norm of {largest:.1e}"
+
+
 CASES = {
+    "clipped": clipped,
     "crashing": crashing,
     "kept": kept,
     "checkpointed": checkpointed,

@@ -62,6 +62,24 @@ describe.skipIf(pytorch === undefined)('backend: torch', () => {
     },
   );
 
+  test.each([['doubleBuffer=true'], ['optimizer.fullGradientEvery=3']])(
+    'gradients into other memory are those of WebAssembly: %s',
+    async (setting) => {
+      const losses = async (backend: readonly string[]): Promise<readonly number[]> => {
+        const command = run([...backend, setting, 'iterations=8']);
+        succeeded(await command.finished);
+        expect(await command.record('done')).toMatchObject({ consistent: true });
+        return ofType(command.records, 'iteration')
+          .toSorted((a, b) => a.iteration - b.iteration || a.rank - b.rank)
+          .map(({ loss }) => loss!);
+      };
+      const torch = await losses(['backend=torch', `python=${pytorch!}`]);
+      const wasm = await losses(['backend=wasm']);
+      expect(torch).toHaveLength(16);
+      for (const [i, loss] of torch.entries()) expect(loss).toBeCloseTo(wasm[i]!, 4);
+    },
+  );
+
   test(
     'the death of a process ends the run, which names its rank; nothing is left',
     { tags: 'soak' },

@@ -1,12 +1,18 @@
 /** Alerts told to real commands and a real webhook on this computer. */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import {
+  connect,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Socket,
+} from 'node:net';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AlertDelivery } from '../../../src/main/alerts/alert-delivery.ts';
+import { postAlert } from '../../../src/main/alerts/post-alert.ts';
 import type { AlertListener } from '../../../src/main/store/run-alerts.ts';
 import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { AlertRecord } from '../../../src/shared/records/alert.ts';
@@ -21,6 +27,8 @@ const bodies: string[] = [];
 const errors: ErrorData[] = [];
 
 beforeEach(async () => {
+  // A proxy of this computer is none of the tests'.
+  vi.stubEnv('no_proxy', '*');
   directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-alerts-'));
   bodies.length = 0;
   errors.length = 0;
@@ -38,6 +46,7 @@ beforeEach(async () => {
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   server.close();
   rmSync(directory, { recursive: true });
 });
@@ -148,6 +157,85 @@ describe('a webhook', () => {
       expect(errors[0]!.message).not.toContain('secret');
     },
   );
+
+  describe('behind a proxy', () => {
+    /** What the proxy was asked for; whatever that is, it leads to the server. */
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      const { headers, method } = request;
+      const forward = httpRequest(address, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(forward);
+    });
+    proxy.on('connect', ({ url }, socket) => {
+      asked.push(`CONNECT ${url}`);
+      const onward = connect(Number(new URL(address).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const end of [onward, socket]) {
+        end.on('error', () => {
+          onward.destroy();
+          socket.destroy();
+        });
+      }
+    });
+    beforeEach(async () => {
+      asked.length = 0;
+      proxy.listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+      const { port } = proxy.address() as AddressInfo;
+      vi.stubEnv('no_proxy', 'direct.invalid');
+      vi.stubEnv('http_proxy', `http://127.0.0.1:${port}`);
+    });
+    afterEach(() => {
+      proxy.close();
+    });
+
+    test('is reached through it', async () => {
+      await deliver({ 'notify.webhook': 'http://hook.invalid/' }, [alert('raised')]);
+      expect(errors).toEqual([]);
+      expect(bodies).toHaveLength(1);
+      expect(asked).toEqual([expect.stringContaining('hook.invalid')]);
+    });
+
+    test('is not redirected by it', async () => {
+      status = 302;
+      await deliver({ 'notify.webhook': 'http://hook.invalid/' }, [alert('raised')]);
+      expect(bodies).toHaveLength(1);
+      expect(errors).toMatchObject([{ code: 'ALERT_NOT_DELIVERED' }]);
+    });
+
+    test('is not asked for through it where NO_PROXY has its host', async () => {
+      const hook = 'http://direct.invalid/';
+      await deliver({ 'notify.webhook': hook }, [alert('raised')]);
+      expect(asked).toEqual([]);
+      expect(errors).toMatchObject([{ code: 'ALERT_NOT_DELIVERED' }]);
+    });
+
+    test('is given up when the proxy says nothing for too long', async () => {
+      await using silent = createTcpServer().listen(0, '127.0.0.1');
+      const taken: Socket[] = [];
+      silent.on('connection', (socket) => taken.push(socket));
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      vi.stubEnv('http_proxy', `http://127.0.0.1:${port}`);
+      const limit = AbortSignal.timeout(300);
+      await expect(postAlert('http://hook.invalid/', '{}', limit)).rejects.toThrow(
+        'the webhook at hook.invalid took longer than 10 s',
+      );
+      for (const socket of taken) socket.destroy();
+    });
+
+    test('is not reached where the proxy is no URL', async () => {
+      vi.stubEnv('http_proxy', 'http://');
+      await deliver({ 'notify.webhook': address }, [alert('raised')]);
+      expect(errors).toMatchObject([{ code: 'PROXY_INVALID' }]);
+    });
+  });
 
   test('that nobody answers has failed', async () => {
     const gone = address;

@@ -66,6 +66,18 @@ create('whole', [
   done,
 ]);
 create('empty', []);
+create('below', [
+  started,
+  ...[-8, -6, -4, -2].map((loss, n) => ({
+    ...iterationRecord(Math.floor(n / 2), n % 2),
+    loss,
+  })),
+  ...[-2, -4].map((loss, iteration): RunRecord => ({
+    ...{ type: 'evaluation', iteration, at: 9, samples: 9, wall: 1 },
+    loss,
+  })),
+  done,
+]);
 
 const tags = (html: string): ReadonlySet<string> =>
   new Set(
@@ -126,6 +138,25 @@ test('a report of a comparison has the verdict and each run', () => {
     `<p class="lead">${escapeMarkup(comparison.verdict.text)}</p>`,
   );
   for (const { id } of runs) expect(html).toContain(`<td class="text">${id}</td>`);
+});
+
+test('pictures of a loss below zero hold all of it', async () => {
+  const run = await readReportedRun(storedRuns(store), 'below', 64);
+  const pictures = runReport(run, 'Made.').sections.flatMap(({ blocks }) => blocks);
+  const comparison = compareRuns([readComparedRun(store, 'below')]);
+  const compared = comparisonReport(comparison, 'Made.').sections.flatMap(
+    ({ blocks }) => blocks,
+  );
+  const axes = [...pictures, ...compared].flatMap((block) =>
+    block.kind === 'picture' && /loss/i.test(block.picture.title)
+      ? [block.picture.y]
+      : [],
+  );
+  // The least of a rank is -8 there; runs are compared by the test set, from -4 to -2.
+  expect(axes.map(({ max, min }) => [min, max])).toEqual([
+    [-10, 0],
+    [-5, 0],
+  ]);
 });
 
 test('a picture is whole where there is little to draw', () => {

@@ -54,7 +54,12 @@ beforeAll(() => {
     evaluations[0]!,
     notice,
     // Iteration 9 has an evaluation and no record of rank 0.
-    { ...iterationRecord(9, 1), at: 2 ** 53 - 1, loss: -1e300 },
+    {
+      ...iterationRecord(9, 1),
+      at: 2 ** 53 - 1,
+      loss: -1e300,
+      phases: { ...iterationRecord(9, 1).phases, wait: 0, other: 1.5 },
+    },
     evaluations[1]!,
     ...bucketSums,
     ...utilisation,
@@ -115,7 +120,13 @@ test('iterations are as they were recorded, each field in its column', async () 
       expect(value, column).toBe(within?.[name] ?? absent ?? null);
     }
   }
-  expect(rows[0]!['waited_for_1_ms']).toBe(1);
+  // Rank 1 waited, and its record does not say for whom.
+  expect(rows.map((row) => [row['waited_for_0_ms'], row['waited_for_1_ms']])).toEqual([
+    [0, 1],
+    [null, null],
+    [0, 0],
+    [null, null],
+  ]);
   expect(rows[1]).toMatchObject({ wall_ms: 1 / 3, drained: 1n, exchanged: 0n });
   expect(rows[2]).toMatchObject({ at_ms: 2 ** 53 - 1, loss: -1e300 });
   expect(rows.map((row) => row['evaluation_metric'])).toEqual([0.3, null, null, 0.9]);

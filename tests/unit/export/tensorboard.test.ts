@@ -55,6 +55,22 @@ test('events of any size are whole, in several takes', () => {
   ]);
 });
 
+test('ranks that leave a field out count with what its absence means', async () => {
+  const spec = sampleSpec({ world: { ranks: 4 } });
+  store.create({ id: 'absent', spec, switches: [], createdAt: 1000 });
+  const records = [0, 1, 2, 3].map((rank) => iterationRecord(0, rank));
+  const odd = { ...records[0]!, clipped: 0.5, staleness: 4, drained: true as const };
+  store.append('absent', entries([{ ...started, ranks: 4 }, odd, ...records.slice(1)]));
+  const parts = await partsOf(store, 'absent', { format: 'tensorboard' });
+  const scalars = Object.assign(
+    {},
+    ...readEvents(Buffer.concat(parts)).map((event) => event.scalars),
+  ) as Readonly<Record<string, number>>;
+  expect(scalars).toMatchObject({ 'step/clipped': 0.875, 'step/staleness': 1 });
+  // Flags are no numbers, and what was not observed is not 0.
+  expect(Object.keys(scalars).join()).not.toMatch(/drained|exchanged|residual/);
+});
+
 test('a run has the means over its ranks, at the times of its records', async () => {
   store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1000 });
   const { loss, ...unmeasured } = iterationRecord(3, 1);

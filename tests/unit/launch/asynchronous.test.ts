@@ -89,6 +89,11 @@ describe('a spec of asynchronous training', () => {
         ],
         [{ method: 'a2sgd' }, 'METHOD_NEEDS_PEERS', 'exchange.method'],
         [
+          { method: 'topk', diagnosticsEvery: 3 },
+          'METHOD_NEEDS_PEERS',
+          'exchange.diagnosticsEvery',
+        ],
+        [
           { layers: [{ match: '*1*', method: 'powersgd' }] },
           ...(['METHOD_NEEDS_PEERS', 'exchange.method'] as const),
         ],

@@ -69,6 +69,30 @@ describe('reading', () => {
     expect(() => parseSpecText(bomb, 'x')).toThrow(unreadable(/alias/i));
   });
 
+  const aliases = (count: number): string => {
+    const anchors = Array.from({ length: count }, (_, n) => `a${n}: &a${n} 1`);
+    const names = anchors.map((_, n) => `*a${n}`).join(',');
+    return [...anchors, `x: { y: [${names}] }`].join('\n');
+  };
+
+  test('a hundred aliases are the most, whatever they name', () => {
+    expect(parseSpecText(aliases(100), 'x')).toMatchObject({
+      x: { y: Array(100).fill(1) },
+    });
+    expect(() => parseSpecText(aliases(101), 'x')).toThrow(
+      unreadable(/Excessive alias count/),
+    );
+    const same = Array(8000).fill('*a').join(',');
+    expect(() => parseSpecText(`a: &a 1\nworkload:\n  x: [${same}]`, 'x')).toThrow(
+      unreadable(/Excessive alias count/),
+    );
+  });
+
+  test('an anchor that is set again names what it was last set to', () => {
+    const text = 'a: &e\n  b: &e 1\n  c: *e\nd: &e 2\nf: *e';
+    expect(parseSpecText(text, 'x')).toEqual({ a: { b: 1, c: 1 }, d: 2, f: 2 });
+  });
+
   test('JSON is read as it is', () => {
     const value = { a: { b: [1, 2.5, 'x', null, true] } };
     expect(parseSpecText(JSON.stringify(value), 'x')).toEqual(value);

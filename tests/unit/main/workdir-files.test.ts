@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { workdirFiles } from '../../../src/main/deploy/workdir-files.ts';
 
 let directory: string;
@@ -20,6 +20,7 @@ beforeEach(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), 'gradwire-workdir-'));
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   rmSync(directory, { recursive: true });
 });
 
@@ -105,6 +106,14 @@ describe.skipIf(spawnSync('git', ['--version']).status !== 0)('with git', () => 
     const options = { cwd: directory, stdio: 'ignore' } as const;
     execFileSync('git', [...who, ...args], options);
   };
+  /** Puts entries into the index without files: `MODE HASH<tab>PATH` each. */
+  const index = (entries: readonly string[]): void => {
+    execFileSync('git', ['update-index', '--index-info'], {
+      cwd: directory,
+      input: entries.map((entry) => `${entry}\n`).join(''),
+    });
+  };
+  const HASH = '1'.repeat(40);
 
   test('what git ignores is left out, what it keeps in spite of that is not', async () => {
     git('init');
@@ -132,6 +141,47 @@ describe.skipIf(spawnSync('git', ['--version']).status !== 0)('with git', () => 
       stdio: 'ignore',
     });
     expect(await found()).toEqual(['sub/.gitignore', 'sub/lib.py', 'train.py']);
+  });
+
+  test('a submodule that is not checked out has nothing to copy', async () => {
+    git('init');
+    make('train.py');
+    mkdirSync(path.join(directory, 'lib/sub'), { recursive: true });
+    index([`160000 ${HASH}\tlib/sub`]);
+    expect(await found()).toEqual(['train.py']);
+    directory = path.join(directory, 'lib/sub');
+    await expect(found()).rejects.toEqual(refused('WORKDIR_EMPTY', directory));
+    directory = path.join(directory, '../..');
+  });
+
+  test('more paths than git may answer with are too many files', async () => {
+    git('init');
+    const folder = 'f'.repeat(290);
+    index(
+      Array.from({ length: 60_000 }, (_, n) => `100644 ${HASH}\t${folder}/${n}.json`),
+    );
+    await expect(found()).rejects.toEqual(
+      refused('WORKDIR_TOO_LARGE', 'more than 10000 files to copy'),
+    );
+  });
+
+  test('an end of the command ends the search', async () => {
+    git('init');
+    const reason = new Error('stopped');
+    const searched = workdirFiles(directory, AbortSignal.abort(reason));
+    await expect(searched).rejects.toBe(reason);
+  });
+
+  test('a git that says nothing is named by how it ended', async () => {
+    git('init');
+    make('train.py', 'bin/git');
+    const file = path.join(directory, 'bin/git');
+    writeFileSync(file, '#!/bin/sh\nexit 7\n');
+    chmodSync(file, 0o755);
+    vi.stubEnv('PATH', path.dirname(file));
+    await expect(found()).rejects.toEqual(
+      refused('WORKDIR_UNREADABLE', 'git ls-files failed: 7'),
+    );
   });
 
   test('a repository that git does not read is no reason to copy everything', async () => {

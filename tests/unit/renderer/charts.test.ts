@@ -6,7 +6,11 @@ import {
   roundUp,
 } from '../../../src/renderer/charts/axis-range.ts';
 import { barRange, fitted } from '../../../src/renderer/charts/bar-heights.ts';
-import { meanCurve, smoothCurve } from '../../../src/renderer/charts/curves.ts';
+import {
+  meanCurve,
+  smoothCurve,
+  valueAt,
+} from '../../../src/renderer/charts/curves.ts';
 import { cutPeaks } from '../../../src/renderer/charts/cut-peaks.ts';
 import { topsOf } from '../../../src/renderer/charts/machines/machine-lines.ts';
 import {
@@ -15,7 +19,12 @@ import {
   phaseTable,
 } from '../../../src/renderer/charts/phase-table.ts';
 import { spanAxis, spanRange } from '../../../src/renderer/charts/span.ts';
-import { cellText, type TableCell } from '../../../src/renderer/charts/table-twin.ts';
+import {
+  cellText,
+  iterationCell,
+  iterationLabel,
+  type TableCell,
+} from '../../../src/renderer/charts/table-twin.ts';
 import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import { phasesOf } from '../../../src/shared/records/phases.ts';
 import { iterationRecord } from './records.ts';
@@ -191,6 +200,38 @@ describe('curves', () => {
   it('without smoothing are the means themselves', () => {
     const bins = history(16).bins({ from: 0, to: 16, limit: 100 });
     expect(smoothCurve(bins, 'loss', 0)).toEqual(meanCurve(bins, 'loss'));
+  });
+
+  it('count the iterations of a last bin that is not full', () => {
+    const long = new RunHistory(1);
+    for (let iteration = 0; iteration <= 6400; iteration++) {
+      const loss = iteration === 6400 ? 5 : 1;
+      long.add(iterationRecord({ rank: 0, iteration, loss }));
+    }
+    const bins = long.bins({ from: 0, to: 6401, limit: 300 });
+    const smooth = smoothCurve(bins, 'loss', 0.9);
+    expect(smooth.at(-1)!.x).toBe(6400);
+    expect(smooth.at(-1)!.y).toBeCloseTo(1.4, 12);
+    expect(bins.slice(-2).map(iterationLabel)).toEqual(['6368–6399', '6400']);
+    expect(iterationCell(bins.at(-1)!)).toMatchObject({ value: 6400, last: 6400 });
+  });
+
+  it('have their own places where they begin after the first bins', () => {
+    const late = new RunHistory(1);
+    for (let iteration = 0; iteration < 6; iteration++) {
+      const { loss, ...rest } = iterationRecord({
+        rank: 0,
+        iteration,
+        loss: iteration,
+      });
+      late.add(iteration < 3 ? rest : { ...rest, loss: loss! });
+    }
+    const bins = late.bins({ from: 0, to: 6, limit: 100 });
+    const smooth = smoothCurve(bins, 'loss', 0);
+    expect(bins.map((bin) => valueAt(smooth, bin))).toEqual([
+      ...[undefined, undefined, undefined],
+      ...[3, 4, 5],
+    ]);
   });
 
   it('leave out what was not observed', () => {

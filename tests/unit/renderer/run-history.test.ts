@@ -125,7 +125,7 @@ describe('run history', () => {
               covered.at(-1)! * 10 + 1,
             ]);
           }
-          expect(bins.at(-1)!.to).toBeGreaterThanOrEqual(length);
+          expect(bins.at(-1)!.to).toBe(length);
         },
       ),
       { numRuns: runs(12) },
@@ -184,6 +184,18 @@ describe('run history', () => {
     expect(after[50]!.records).toBe(1);
     history.add(recordOf(100, 1));
     expect(history.bins(query)[50]!.records).toBe(2);
+  });
+
+  it.each([
+    ['held one by one', 1000, undefined],
+    ['of the whole run', 6001, undefined],
+    ['that were read of a rank', 6001, 1],
+  ])('ends where the run does, in bins %s', (_, length, rank) => {
+    const history = stored(2, length);
+    const bins = history.bins({ from: 0, to: length, limit: 50, rank });
+    const last = bins.at(-1)!;
+    expect([last.to, last.to - last.from]).toEqual([length, last.count]);
+    expect(last.count).toBeLessThan(bins[0]!.count);
   });
 
   it('shows one rank on request, recent and long ago', () => {

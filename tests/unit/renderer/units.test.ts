@@ -35,6 +35,9 @@ describe('quantities in words', () => {
     [41.97, '42.0 ms'],
     [999.7, '1.00 s'],
     [59_949, '59.9 s'],
+    [59_950, '1 min 00 s'],
+    [59_999, '1 min 00 s'],
+    [119_600, '2 min 00 s'],
     [125_000, '2 min 05 s'],
     [Infinity, '–'],
   ])('%d milliseconds: %s', (time, text) => {
@@ -54,6 +57,11 @@ describe('quantities in words', () => {
     expect(formatPercent(0.0098)).toBe('0.98 %');
     expect(formatPercent(0.413)).toBe('41.3 %');
     expect(formatPercent(1)).toBe('100 %');
+    expect([0.9994, 0.9995, 0.9996, 0.99999].map(formatPercent)).toEqual([
+      ...['99.9 %', '99.95 %', '99.96 %', '99.999 %'],
+    ]);
+    // A sum of shares that is 1 but for its last bit.
+    expect(formatPercent(1 - 2 ** -53)).toBe('100 %');
     expect(formatWholePercent(0.413)).toBe('41 %');
     expect(formatWholePercent(0.004)).toBe('under 1 %');
     expect(formatWholePercent(0)).toBe('0 %');

@@ -488,3 +488,18 @@ it('is correct for readers, apps and successors, with any order of events', asyn
     { numRuns: runs(6) },
   );
 });
+
+it('a last entry that is longer than all before it stays as it is', async () => {
+  const recorder = new Recorder(1_000_000);
+  recorder.append(started);
+  for (let iteration = 0; recorder.size < 450_000; iteration++) {
+    recorder.append(...RANKS.map((rank) => iterationRecord(iteration, rank)));
+  }
+  recorder.append(log(0, 'y'.repeat(600_000)));
+  await recorder.settled();
+  recorder.append(log(0, 'later'));
+  expect(recorder.size).toBeLessThan(1_100_000);
+  expectFaithful(await readAll(recorder.journal), recorder.all);
+  recorder.journal.close();
+  expect(Journal.reopen(recorder.file).damage).toBeUndefined();
+});

@@ -56,9 +56,30 @@ describe('the plan that a switch changes', () => {
     const parameters = { rampStart: { fence: 1 } };
     forecast.add({ ...to('topk', 1), plan: { ...plan('topk'), parameters } });
     expect(forecast.before(0).parameters).toEqual(parameters);
-    forecast.passed(2, 11);
+    forecast.passed(2, 11, 11);
     expect(forecast.before(0).parameters).toEqual(parameters);
-    forecast.passed(1, 12);
+    forecast.passed(1, 24, 12);
+    forecast.reached(24);
     expect(forecast.before(0).parameters).toEqual({ rampStart: 12 });
+  });
+
+  it('is that of the last fence, however late a switch was passed', () => {
+    // A switch that was wanted at once, while ranks were just before a scheduled one.
+    const forecast = new PlanInEffect(plan('none'), [to('topk', 1, 50)]);
+    forecast.reached(48);
+    forecast.add(to('a2sgd', 2));
+    forecast.passed(1, 50, 50);
+    forecast.passed(2, 52, 52);
+    forecast.reached(60);
+    expect(forecast.before(0).method).toBe('a2sgd');
+  });
+
+  it('is that of the last fence, too, where switches of before are learned anew', () => {
+    const forecast = new PlanInEffect(plan('none'), [to('topk', 1, 50)]);
+    forecast.add(to('a2sgd', 2));
+    forecast.reached(99);
+    forecast.passed(1, 50, 50);
+    forecast.passed(2, 82, 82);
+    expect(forecast.before(0).method).toBe('a2sgd');
   });
 });

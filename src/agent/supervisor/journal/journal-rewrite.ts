@@ -80,7 +80,8 @@ export class JournalRewrite {
     const survey = new ThinningSurvey(bound.ranks);
     let middle = 0;
     for await (const { entry, length, end } of this.#entries(bytes)) {
-      if (middle >= bytes / 2) break;
+      // The last entry always lies behind, however long it is.
+      if (middle >= bytes / 2 || end >= bytes) break;
       survey.note(entry, length);
       middle = end;
     }

@@ -35,18 +35,27 @@ export class PlanInEffect {
     this.#iteration = Math.max(this.#iteration, iteration + 1);
   }
 
-  /** The ranks have passed a switch's fence before this iteration. */
-  passed(epoch: number, fence: number): void {
+  /**
+   * The ranks have passed a switch's fence before this iteration.
+   * @param exchange the fence in exchanges, which plans count
+   */
+  passed(epoch: number, fence: number, exchange: number): void {
     const fenceOf = (other: number): number | undefined =>
-      other === epoch ? fence : undefined;
+      other === epoch ? exchange : undefined;
     this.#expected = this.#expected.map((expected) => ({
       ...expected,
+      from: expected.epoch === epoch ? fence : expected.from,
       plan: settledPlan(expected.plan, fenceOf),
     }));
+    this.#sort();
   }
 
   add({ epoch, notBefore, plan }: PlanSwitch): void {
     this.#expected.push({ from: Math.max(notBefore, this.#iteration), epoch, plan });
+    this.#sort();
+  }
+
+  #sort(): void {
     this.#expected.sort((a, b) => a.from - b.from || a.epoch - b.epoch);
   }
 

@@ -125,7 +125,7 @@ export class PlannedSwitches {
   passed(epoch: number, fence: number): void {
     this.#fences.set(epoch, fence);
     // A plan begins at a fence, with an exchange.
-    this.#forecast.passed(epoch, exchangeFrom(fence, this.#options.spec));
+    this.#forecast.passed(epoch, fence, exchangeFrom(fence, this.#options.spec));
   }
 
   #isKnown(epoch: number): boolean {

@@ -11,6 +11,7 @@ const LOSSES: ReadonlySet<string> = new Set([
   'RANK_SILENT',
   'ABORTED',
   'GPU_LOST',
+  'TORCH_LOST',
   'SUPERVISOR_LOST',
   'SUPERVISOR_STOPPED',
   // Slurm is reclaiming the nodes, or has: the run can use others.

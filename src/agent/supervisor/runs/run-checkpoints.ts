@@ -69,6 +69,13 @@ export class RunCheckpoints {
     this.#remove(iteration);
   }
 
+  /** Drops those after the iteration from which all ranks resume, who write them again. */
+  returnTo(iteration: number): void {
+    for (const later of this.#whole.filter((other) => other > iteration)) {
+      this.discard(later);
+    }
+  }
+
   /** Incomplete checkpoints of the lost ranks are ignored. */
   forgetUnfinished(): void {
     this.#leaveOut(Infinity);
@@ -79,7 +86,7 @@ export class RunCheckpoints {
     for (const iteration of this.#written.keys()) {
       if (iteration >= before) continue;
       this.#written.delete(iteration);
-      this.#remove(iteration);
+      this.discard(iteration);
     }
   }
 

@@ -55,6 +55,7 @@ function endBefore(error: ErrorData, { options, outcome, team }: RunParts): void
   if (ranks === undefined) return;
   outcome.nodesEnding(error);
   if (!ranks.begun) ranks.abort(error);
-  else if (options.spec.onFailure === 'restart') ranks.pause();
+  // A run that the user stops does not go on, so it has nothing to pause for.
+  else if (options.spec.onFailure === 'restart' && !outcome.isStopping) ranks.pause();
   else ranks.stop();
 }

@@ -179,6 +179,7 @@ export class SupervisedRun {
     this.#setting = setting;
     this.#switches.adopt(switches);
     this.#admission.restart(iteration);
+    this.#checkpoints.returnTo(iteration);
     this.#life.happens('start');
     this.#team = this.#start({ iteration, switches });
   }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failure } from '../../../shared/errors/errors.ts';
+import { rankLimit } from '../../../shared/spec/optimizer-spec.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
 import { EXIT_MS, type Program } from '../../bridge/program.ts';
 import type { ProgramTrainer } from '../../bridge/program-trainer.ts';
@@ -55,9 +56,11 @@ export class ProgramSteps implements Steps {
 
   /** @throws GradwireError `PROGRAM_ENDED_EARLY`; the program's and the engine's errors */
   async take(iteration: number, compares: boolean): Promise<TakenStep | undefined> {
-    const { program, programTrainer, wantsWeights } = this.#options;
+    const { program, programTrainer, spec, wantsWeights } = this.#options;
+    // A gradient has its norm, by which it is clipped, once all of it is there.
+    const clips = rankLimit(spec.optimizer) !== undefined;
     const isWhole =
-      compares || this.#state.isOpen || programTrainer.turns !== undefined;
+      compares || clips || this.#state.isOpen || programTrainer.turns !== undefined;
     const reply = await (isWhole
       ? this.#exchangeWhole(iteration, compares)
       : this.#exchangeReady(iteration));
@@ -67,7 +70,8 @@ export class ProgramSteps implements Steps {
     const { skipped } = result;
     const ends = result.stop || result.pause || fences.length > 0;
     const stepped = await program.average({
-      hold: ends || wantsWeights(iteration),
+      // What is compared stays in place until that is done.
+      hold: ends || compares || wantsWeights(iteration),
       finite: skipped?.isAveraged !== false,
     });
     programTrainer.rate = stepped.step.lr;

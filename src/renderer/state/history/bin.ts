@@ -11,6 +11,7 @@ import { COUNTS, MAXIMA, MINIMA } from '../../../shared/records/chart-cells.ts';
 /** The iterations from ≤ i < to as one bar or point. */
 export interface Bin {
   readonly from: number;
+  /** Not beyond the run: its last bin may be narrower than the others. */
   readonly to: number;
   /** Iterations that were observed in it, at least 1. */
   readonly count: number;

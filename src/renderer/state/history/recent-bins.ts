@@ -30,7 +30,10 @@ export class RecentBins {
     this.#recent = recent;
   }
 
-  /** Bins without an observation are left out. Edges are multiples of `width`. */
+  /**
+   * Bins without an observation are left out. Edges are multiples of `width`, but the last one
+   * ends where the query does.
+   */
   bins({ from, rank, to, width }: Query): Bin[] {
     const kept = this.#keptOf(`${width} ${rank}`);
     const first = Math.floor(from / width) * width;
@@ -40,7 +43,7 @@ export class RecentBins {
       // Its iterations before `from` are not asked for.
       const isWhole = start >= from && end === start + width;
       const known = isWhole ? kept.get(start) : undefined;
-      const bin = known ?? this.#compute(start, width, { from, to: end, rank });
+      const bin = known ?? this.#compute(start, { from, to: end, rank });
       if (bin === undefined) continue;
       bins.push(bin);
       const full = width * (rank === undefined ? this.#recent.ranks : 1);
@@ -67,11 +70,7 @@ export class RecentBins {
     if (kept.size > 2 * used + 16) kept.clear();
   }
 
-  #compute(
-    start: number,
-    width: number,
-    { from, rank, to }: Omit<Query, 'width'>,
-  ): Bin | undefined {
+  #compute(start: number, { from, rank, to }: Omit<Query, 'width'>): Bin | undefined {
     const recent = this.#recent;
     const cells = this.#cells;
     const firstRank = rank ?? 0;
@@ -88,7 +87,7 @@ export class RecentBins {
       }
       if (here) observed += 1;
     }
-    const bin = binOf({ from: start, to: start + width }, cells, 0, recent.ranks);
+    const bin = binOf({ from: start, to }, cells, 0, recent.ranks);
     return bin && { ...bin, count: observed };
   }
 }

@@ -127,7 +127,10 @@ export class RunHistory {
     this.#windows.put(window);
   }
 
-  /** Bins without an observation are left out. Edges are multiples of a power of two. */
+  /**
+   * Bins without an observation are left out. Edges are multiples of a power of two, but no bin
+   * goes beyond the run: what is drawn and averaged counts its iterations.
+   */
   bins(query: BinQuery): Bin[] {
     const from = Math.max(0, query.from);
     const to = Math.min(query.to, this.length);
@@ -157,7 +160,7 @@ export class RunHistory {
     if (window !== undefined) {
       const rest =
         end < to ? this.#recentBins.bins({ from: end, to, width, rank }) : [];
-      return [...window.bins(first, end), ...rest];
+      return [...this.#withinRun(window.bins(first, end)), ...rest];
     }
     return rank === undefined
       ? this.#wholeBins(from, to, this.#whole.width)
@@ -193,6 +196,12 @@ export class RunHistory {
       const bin = binOf({ from: start, to: start + width }, cells, 0, this.ranks);
       if (bin !== undefined) bins.push(bin);
     }
-    return bins;
+    return this.#withinRun(bins);
+  }
+
+  #withinRun(bins: Iterable<Bin>): Bin[] {
+    return Array.from(bins, (bin) =>
+      bin.to <= this.length ? bin : { ...bin, to: this.length },
+    );
   }
 }
