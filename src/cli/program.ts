@@ -55,6 +55,8 @@ function commandOf(program: Command, words: readonly string[]): string {
   return names.join(' ');
 }
 
+const ignore = (): undefined => undefined;
+
 /** Runs the command line and sets the process's exit code. */
 export async function runCommandLine(): Promise<void> {
   // A reader that closes the pipe is not our error; following a run adds its own listener.
@@ -66,7 +68,7 @@ export async function runCommandLine(): Promise<void> {
   });
   // Whoever reads what a command says may be gone, as `tee` is after Ctrl-C: the command still has to
   // stop its run.
-  process.stderr.on('error', () => undefined);
+  process.stderr.off('error', ignore).on('error', ignore);
   // What nothing else caught. Runs continue; the app has its own handlers.
   const fail = (error: unknown): void => {
     process.exit(reportError(error));
