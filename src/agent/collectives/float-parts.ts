@@ -1,7 +1,7 @@
 /**
  * Parts of a vector on the wire as floats of 8 bits in blocks of 32 with a shared power of two
  * (MXFP8, `kernels/microscaling.ts`): ⌈n/32⌉ scales of a byte, then n codes of a byte, either
- * filled with 0 to whole words of 4 bytes. Rounding is random and unbiased.
+ * filled with 0 to whole words of 4 bytes. Rounding is random, and unbiased to 2⁻¹⁶ of a gap.
  *
  * Bytes of a part of n elements: 4·⌈⌈n/32⌉/4⌉ + 4·⌈n/4⌉.
  *

@@ -61,7 +61,7 @@ const parameters = z.strictObject({
     .max(1e30)
     .default(0)
     .describe(
-      'Limit of the norm of a bucket’s gradient, summed over ranks; 0: no limit',
+      'Limit of the norm of a bucket’s gradient, summed over ranks (for a limit c of the average: P·c); 0: no limit',
     ),
   ...smallTensorParameters,
   ...rampParameters,

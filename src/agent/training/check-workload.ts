@@ -25,6 +25,11 @@ import {
 } from './synthetic/synthetic-workload.ts';
 
 const LEAVE_MOMENTUM = 'Use another method, or the optimizer sgd or lars.';
+/** A method's momentum has no look ahead. */
+const NESTEROV = {
+  name: 'the optimiser with nesterov',
+  next: 'Use another method, or set optimizer.nesterov to false.',
+};
 
 /** Facts about a workload before it runs. */
 export interface CheckedWorkload extends DataFacts {
@@ -97,6 +102,7 @@ export function checkWorkload(
     iterationsPerPass: count / workload.batchPerRank,
     weightDecay: optimizer.weightDecay ?? rule.defaultWeightDecay,
     ...(leavesMomentum ? {} : { ownMomentum: { name: id, next: LEAVE_MOMENTUM } }),
+    ...(leavesMomentum && optimizer.nesterov === true ? { ownMomentum: NESTEROV } : {}),
     ...(movesByRate ? {} : { movesOtherwise: id }),
   };
 }

@@ -16,6 +16,11 @@ test('a method with momentum within it needs an optimiser that leaves it its own
   const adam = spec({ kind: 'adam' }, 'topk');
   expect(checkedLaunch(adam).plan.method).toBe('topk');
   expect(() => checkedLaunch(spec({ kind: 'adam' }, 'dgc'))).toThrow(misfit);
+  // Momentum that looks ahead is none of the method's.
+  const nesterov = spec({ kind: 'sgd', momentum: 0.9, nesterov: true }, 'dgc');
+  expect(() => checkedLaunch(nesterov)).toThrow(
+    expect.objectContaining({ code: 'METHOD_OPTIMIZER_MISFIT' }) as Error,
+  );
   // By a switch as well.
   const change = { method: 'dgc' };
   expect(() => checkedLaunch(adam, [{ at: 3, change }])).toThrow(misfit);

@@ -31,7 +31,7 @@ export function scheduledRate(
   const { lr, scaleWithRanks = false, warmupIterations = 0 } = settings;
   const full = scaleWithRanks ? lr * ranks : lr;
   if (iteration < warmupIterations) {
-    // Scaled, it begins with the rate of one rank; else with the first step above 0.
+    // Scaled, it begins with the first step above the rate of one rank; else above 0.
     const start = scaleWithRanks ? lr : 0;
     return start + ((full - start) * (iteration + 1)) / warmupIterations;
   }
