@@ -1,9 +1,7 @@
 /** `gradwire runs trace`: trace the next iterations of a run, and write what its threads did. */
 import { InvalidArgumentError, type Command } from 'commander';
-import { failure, inputError } from '../../shared/errors/errors.ts';
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
 import type { TraceRecord } from '../../shared/records/trace.ts';
-import { hasEnded } from '../../shared/records/run-state.ts';
 import type { IterationPlace, TracedStretch } from '../../shared/rpc/run-pieces.ts';
 import { chromeTrace } from '../../shared/trace/chrome-trace.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
@@ -13,7 +11,8 @@ import {
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { traced } from '../session/traced.ts';
+import { withWorkspace } from '../session/workspace.ts';
 import { writeOutput } from '../files/vector-file.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 
@@ -63,37 +62,6 @@ function iterationCount(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= MOST_TRACED) return count;
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_TRACED}.`);
-}
-
-/** The newly traced iterations of a run in progress; of an ended one, its last. */
-async function traced(
-  { coordinator, events, store }: Workspace,
-  id: string,
-  iterations: number,
-): Promise<TracedStretch> {
-  const before = store.traces.stretches(id).at(-1);
-  if (hasEnded(store.summary(id).state)) {
-    if (before !== undefined) return before;
-    throw inputError('TRACE_MISSING', `run ${id} has ended, and nothing was traced`, {
-      next: 'Trace a run while it is in progress.',
-    });
-  }
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  let missing = iterations * store.summary(id).ranks;
-  events.records = (run, entries) => {
-    if (run !== id) return;
-    missing -= entries.filter(({ record }) => record.type === 'trace').length;
-    if (missing <= 0) resolve(undefined);
-  };
-  await coordinator.following.follow(id, { keep: false });
-  await coordinator.orders.give(id, { type: 'trace', iterations });
-  // A run may end before.
-  await Promise.race([promise, coordinator.following.ended(id)]);
-  const stretch = store.traces.stretches(id).at(-1);
-  if (stretch !== undefined && stretch.to !== before?.to) {
-    return { ...stretch, from: Math.max(stretch.from, before?.to ?? 0) };
-  }
-  throw failure('TRACE_MISSING', `run ${id} ended before it traced an iteration`);
 }
 
 function recordsOf(

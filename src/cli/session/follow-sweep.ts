@@ -1,8 +1,8 @@
 /**
  * Drives a sweep to its end, or watches it where another process drives it, and turns it into an
- * exit code. A watcher takes over from a driver that has ended, or has shown no sign of life. The
- * first Ctrl-C stops the sweep and its runs in progress and waits for their ends; a second one does
- * not wait. Who only watches leaves it.
+ * exit code. A watcher takes over from a driver that has ended, or has shown no sign of life; a
+ * driver from which the sweep was taken watches it. The first Ctrl-C stops the sweep and its runs
+ * in progress and waits for their ends; a second one does not wait. Who only watches leaves it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { failure } from '../../shared/errors/errors.ts';
@@ -81,14 +81,14 @@ export async function followSweep(
     progress.live(store.sweeps.detail(sweep), running);
   };
   try {
-    const takeOver = (): void => {
-      isDriver = true;
+    const drives = (now: boolean): void => {
+      isDriver = now;
       progress.makeWay();
-      if (!interruption.quiet) process.stderr.write(`gradwire: ${takenOver(sweep)}\n`);
+      if (interruption.quiet) return;
+      const words = now ? takenOver(sweep) : takenAway(sweep);
+      process.stderr.write(`gradwire: ${words}\n`);
     };
-    const work = isDriver
-      ? runner.drive()
-      : watchOrDrive(runner, { workspace, sweep, update, takeOver });
+    const work = watchOrDrive(runner, { workspace, sweep, isDriver, update, drives });
     const result = await Promise.race([work, workspace.trouble, interruption.left]);
     if (result === undefined) {
       work.catch(() => undefined); // no longer awaited
@@ -113,28 +113,41 @@ export async function followSweep(
 interface Watching {
   readonly workspace: Workspace;
   readonly sweep: string;
+  /** Whether it drives the sweep at first. */
+  readonly isDriver: boolean;
   readonly update: () => SweepDetail;
-  /** Tells that nobody else drives the sweep any more. */
-  readonly takeOver: () => void;
+  /** Tells that it drives the sweep from now on, or that another process does. */
+  readonly drives: (now: boolean) => void;
 }
 
-/** Looks at a sweep until it has come to an end, or drives it once no other process does. */
+/** Looks at a sweep until it has come to an end, and drives it while no other process does. */
 async function watchOrDrive(
   runner: SweepRunner,
-  { sweep, takeOver, update, workspace }: Watching,
+  { drives, isDriver, sweep, update, workspace }: Watching,
 ): Promise<SweepEnd> {
   const { sweeps } = workspace.store;
+  let isMine = isDriver;
   for (;;) {
+    if (isMine) {
+      const end = await runner.drive();
+      if (end !== 'left' || runner.isLeaving) return end;
+      drives(false);
+      isMine = false;
+    }
     const { counts, state } = update();
     if (state === 'finished') return state;
     if (state === 'stopped' && counts.running === 0) return state;
     if (state === 'waiting' && sweeps.claim(sweep, ownName())) {
-      takeOver();
-      return await runner.drive();
+      drives(true);
+      isMine = true;
+      continue;
     }
     await pause(LOOK_MS);
   }
 }
+
+const takenAway = (sweep: string): string =>
+  `another process drives sweep ${sweep} now: this command watches it`;
 
 const takenOver = (sweep: string): string =>
   `nothing else drives sweep ${sweep} any more: this command goes on with it`;

@@ -56,7 +56,7 @@ export interface MeasureRecords {
   readonly utilisation: UtilisationRecord;
 }
 
-/** All records of such a part, in the order of their arrival, a piece at a time. */
+/** All records of such a part, in the order of the export, a piece at a time. */
 export async function* measurePieces<P extends keyof MeasureRecords>(
   reader: RunReader,
   run: string,

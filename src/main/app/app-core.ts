@@ -97,6 +97,13 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const report = (error: unknown): void => {
     if (closing === undefined) outbox.notice(toErrorData(error));
   };
+  const reporting = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      report(error);
+    }
+  };
   const questions = new OpenQuestions(() => {
     outbox.questionsChanged(questions.list());
   });
@@ -180,26 +187,27 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     for (const summary of changed) outbox.changed(summary);
     if (isPurged) outbox.historyPurged();
   };
+  const lookAtSettings = (): void => {
+    settingsDesk.look();
+  };
   // Commands share the database, so runs that they launch are found and shown at once.
   let isExpecting = false;
-  const discovery = setInterval(() => {
-    try {
-      const changed = store.changedElsewhere();
-      if (changed) {
-        showNodes();
-        lookAtNodes();
-        lookAtHistory();
-        settingsDesk.look();
-      }
-      const isNews = changed || isReopened;
-      if (!isNews && !isExpecting) return;
-      isExpecting = isReopened = false;
-      coordinator.discover(!isNews).then((again) => {
-        isExpecting ||= again;
-      }, report);
-    } catch (error) {
-      report(error);
+  const discover = (): void => {
+    const changed = store.changedElsewhere();
+    if (changed) {
+      // It is told once: one look that fails must not keep the others from what has changed.
+      for (const look of [showNodes, lookAtNodes, lookAtHistory, lookAtSettings])
+        reporting(look);
     }
+    const isNews = changed || isReopened;
+    if (!isNews && !isExpecting) return;
+    isExpecting = isReopened = false;
+    coordinator.discover(!isNews).then((again) => {
+      isExpecting ||= again;
+    }, report);
+  };
+  const discovery = setInterval(() => {
+    reporting(discover);
   }, DISCOVERY_MS);
   const historyDesk = new HistoryDesk(store);
   const runsDesk = new RunsDesk(store, outbox, {

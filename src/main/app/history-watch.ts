@@ -5,6 +5,7 @@
  */
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { RunStore } from '../store/run-store.ts';
+import { isInvalidRow } from '../store/stored-json.ts';
 
 export interface HistoryNews {
   /** Runs that were deleted, restored, tagged, renamed or noted on, or have ended. */
@@ -12,66 +13,73 @@ export interface HistoryNews {
   readonly isPurged: boolean;
 }
 
+/** The history as a look found it. */
+interface Seen {
+  readonly deleted: ReadonlySet<string>;
+  readonly purged: number;
+  /** Number of the newest run, and the runs that had not ended. */
+  readonly newest: number;
+  readonly unended: readonly string[];
+  /** Number of the last annotation. */
+  readonly annotated: number;
+}
+
 export class HistoryWatch {
   readonly #store: RunStore;
-  #deleted: ReadonlySet<string>;
-  #purged: number;
-  /** Runs that had not ended at the last look, and the number of the newest one. */
-  #unended: readonly string[];
-  #newest: number;
-  /** Number of the last annotation. */
-  #annotated: number;
+  #seen: Seen;
 
   constructor(store: RunStore) {
     this.#store = store;
-    this.#deleted = new Set(store.space.deletedRuns());
-    this.#purged = store.space.purgedRuns();
-    this.#unended = store.runs.unended().map(({ id }) => id);
-    this.#newest = store.runs.newest();
-    this.#annotated = store.annotations.latest();
+    this.#seen = historyOf(store);
   }
 
   /** Takes notice of a run that this process has deleted or restored, and told of. */
   note({ deleted, id }: Pick<RunSummary, 'deleted' | 'id'>): void {
-    const others = [...this.#deleted].filter((each) => each !== id);
-    this.#deleted = new Set(deleted ? [...others, id] : others);
-  }
-
-  /** Returns what has changed since the last look. Costs a few short queries. */
-  look(): HistoryNews {
-    const { space } = this.#store;
-    const before = { deleted: this.#deleted, purged: this.#purged };
-    this.#deleted = new Set(space.deletedRuns());
-    this.#purged = space.purgedRuns();
-    const seen = this.#annotated;
-    // Read first: what is written meanwhile is told twice rather than never.
-    this.#annotated = this.#store.annotations.latest();
-    const annotated = this.#store.annotations.changedAfter(seen);
-    const ids = new Set([
-      ...this.#endedSince(),
-      ...annotated,
-      ...[...before.deleted].filter((id) => !this.#deleted.has(id)),
-      ...[...this.#deleted].filter((id) => !before.deleted.has(id)),
-    ]);
-    return {
-      changed: [...ids]
-        .filter((id) => this.#store.has(id))
-        .map((id) => this.#store.summary(id)),
-      isPurged: this.#purged !== before.purged,
+    const others = [...this.#seen.deleted].filter((each) => each !== id);
+    this.#seen = {
+      ...this.#seen,
+      deleted: new Set(deleted ? [...others, id] : others),
     };
   }
 
-  /** Runs that have ended since the last look, also those that began after it. */
-  #endedSince(): readonly string[] {
-    const { runs } = this.#store;
-    const before = { unended: this.#unended, newest: this.#newest };
-    // Read first: what begins meanwhile is new at the next look.
-    this.#newest = runs.newest();
-    this.#unended = runs.unended().map(({ id }) => id);
-    const goesOn = new Set(this.#unended);
-    return [
+  /**
+   * Returns what has changed since the last look. Costs a few short queries. A look that fails
+   * has seen nothing: the next one tells what it would have.
+   */
+  look(): HistoryNews {
+    const { annotations, runs } = this.#store;
+    const before = this.#seen;
+    const now = historyOf(this.#store);
+    const goesOn = new Set(now.unended);
+    const ids = new Set([
       ...before.unended.filter((id) => !goesOn.has(id)),
+      // Also those that began after the last look.
       ...runs.endedAfter(before.newest),
-    ];
+      ...annotations.changedAfter(before.annotated),
+      ...[...before.deleted].filter((id) => !now.deleted.has(id)),
+      ...[...now.deleted].filter((id) => !before.deleted.has(id)),
+    ]);
+    const changed = [...ids].flatMap((id) => this.#summary(id) ?? []);
+    this.#seen = now;
+    return { changed, isPurged: now.purged !== before.purged };
+  }
+
+  /** The summary of a run, unless it is purged or its row is damaged, which lists tell. */
+  #summary(id: string): RunSummary | undefined {
+    try {
+      return this.#store.has(id) ? this.#store.summary(id) : undefined;
+    } catch (error) {
+      if (!isInvalidRow(error)) throw error;
+      return undefined;
+    }
   }
 }
+
+/** Reads numbers first: what is written meanwhile is told twice rather than never. */
+const historyOf = ({ annotations, runs, space }: RunStore): Seen => ({
+  annotated: annotations.latest(),
+  newest: runs.newest(),
+  unended: runs.unended().map(({ id }) => id),
+  deleted: new Set(space.deletedRuns()),
+  purged: space.purgedRuns(),
+});

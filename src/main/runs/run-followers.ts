@@ -49,8 +49,8 @@ export class RunFollowers {
     const follower = this.#makeFollower(link, id);
     if (!this.has(id)) this.#followers.set(id, new Map());
     this.#followers.get(id)!.set(link.name, follower);
-    this.#parts.news.begin(id);
     try {
+      this.#parts.news.begin(id);
       await follower.begin();
     } catch (error) {
       follower.close();
@@ -157,6 +157,7 @@ export class RunFollowers {
       this.#retries.delete(retry);
       this.follow(link, id).catch((error: unknown) => {
         this.#parts.news.trouble(error);
+        if (isOfTheStore(error)) this.#followLater(link, id);
       });
     }, STORE_RETRY_MS);
     this.#retries.add(retry);

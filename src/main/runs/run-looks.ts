@@ -39,7 +39,14 @@ export class RunLooks {
       if (this.#closed) return;
       const moment = { now: Date.now(), freeBytes };
       for (const id of followers.ids()) {
-        news.stored(store.look(id, moment, { seen: news.lastTold(id) }));
+        // One that cannot be looked at does not keep the rules from the others.
+        try {
+          if (store.has(id)) {
+            news.stored(store.look(id, moment, { seen: news.lastTold(id) }));
+          } else followers.drop(id); // another process has purged it
+        } catch (error) {
+          news.trouble(error);
+        }
       }
     } finally {
       this.#isLooking = false;

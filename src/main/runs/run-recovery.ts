@@ -253,6 +253,9 @@ export class RunRecovery {
   ): Promise<void> {
     const followed = this.#interruptedOn(link);
     for (const id of this.#parts.followers.ids(link)) followed.add(id);
+    // Read before the supervisor is asked: it cannot know what is launched meanwhile.
+    const unended = this.#parts.store.runs.unended();
+    const launching = new Set(unended.filter(isBeingLaunched).map(({ id }) => id));
     // Without an answer the runs stay as they are, and this is retried.
     const { runs } = await link.request('runs', {});
     this.#parts.followers.dropAll(link);
@@ -273,11 +276,11 @@ export class RunRecovery {
       }
     }
     const known = new Set(runs.map(({ run }) => run));
-    for (const run of this.#parts.store.runs.unended()) {
-      const relevant =
-        (everything || followed.has(run.id)) && this.#isOpenOn(link, run.id);
+    for (const { id } of unended) {
       // A run that another process is about to start is not lost.
-      if (relevant && !isBeingLaunched(run) && !known.has(run.id)) this.lose(run.id);
+      if (known.has(id) || launching.has(id) || !this.#parts.store.has(id)) continue;
+      const relevant = (everything || followed.has(id)) && this.#isOpenOn(link, id);
+      if (relevant) this.lose(id);
     }
     if (everything) {
       for (const { run, node } of this.#parts.store.journals.missing()) {

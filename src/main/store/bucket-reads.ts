@@ -21,6 +21,18 @@ interface Place {
   readonly rank: number;
 }
 
+const BEFORE_ALL: Place = { first: -1, last: -1, rank: -1 };
+
+/** Records that a reader wants. */
+interface Range {
+  readonly run: number;
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  /** Null: all ranks. */
+  readonly rank: number | null;
+}
+
 export interface BucketSources {
   readonly database: GuardedDatabase;
   readonly statements: Statements;
@@ -45,33 +57,21 @@ export class BucketReads {
     return builder.table();
   }
 
-  /** Some records of a run, by their first iteration. @param offset records before them */
-  from(id: string, offset: number): readonly BucketSumsRecord[] {
-    const { database, rows, statements } = this.#sources;
-    const place = { run: rows.row(id).number, offset, limit: PAGE };
-    return database
-      .guard(() => statements.bucketSumsFrom.all(place))
-      .map(({ record }) => unpackSums(record));
+  /**
+   * Records of a run after a place, by their first iteration, a page of them. A place is not a
+   * count: a run in progress gets records before it too, from ranks that are slow.
+   */
+  after(id: string, place: Place = BEFORE_ALL): readonly BucketSumsRecord[] {
+    const run = this.#sources.rows.row(id).number;
+    return this.#page({ run, from: -1, to: Infinity, rank: null }, place).map(
+      ({ record }) => unpackSums(record),
+    );
   }
 
-  async *#records(range: {
-    readonly run: number;
-    readonly from: number;
-    readonly to: number;
-    readonly rank: number | null;
-  }): AsyncGenerator<BucketSumsRecord> {
-    const { database, statements } = this.#sources;
-    let after: Place = { first: -1, last: -1, rank: -1 };
+  async *#records(range: Range): AsyncGenerator<BucketSumsRecord> {
+    let after = BEFORE_ALL;
     for (;;) {
-      const page = database.guard(() =>
-        statements.bucketSums.all({
-          ...range,
-          afterFirst: after.first,
-          afterLast: after.last,
-          afterRank: after.rank,
-          limit: PAGE,
-        }),
-      );
+      const page = this.#page(range, after);
       for (const { record } of page) {
         yield unpackSums(record);
       }
@@ -80,5 +80,18 @@ export class BucketReads {
       after = last;
       await nextTurn();
     }
+  }
+
+  #page(range: Range, after: Place): ReturnType<Statements['bucketSums']['all']> {
+    const { database, statements } = this.#sources;
+    return database.guard(() =>
+      statements.bucketSums.all({
+        ...range,
+        afterFirst: after.first,
+        afterLast: after.last,
+        afterRank: after.rank,
+        limit: PAGE,
+      }),
+    );
   }
 }

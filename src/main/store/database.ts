@@ -162,8 +162,8 @@ function openAlone(file: string): Database.Database {
 }
 
 /**
- * Reads a copy in the directory for temporary files, with the log that was left behind. Where
- * open files may be removed, the copy has no name any more.
+ * Reads a copy in the directory for temporary files, with the log or journal that was left
+ * behind. Where open files may be removed, the copy has no name any more.
  */
 function openCopy(file: string): Database.Database {
   const directory = temporaryDirectory('gradwire-history-');
@@ -172,7 +172,8 @@ function openCopy(file: string): Database.Database {
     rmSync(directory, { recursive: true, force: true });
   };
   try {
-    for (const suffix of ['', '-wal']) {
+    // The journal first: with it, what a transaction has left half done is undone in the copy.
+    for (const suffix of ['-journal', '', '-wal']) {
       if (!existsSync(file + suffix)) continue;
       copyFileSync(file + suffix, copy + suffix);
       chmodSync(copy + suffix, 0o600);

@@ -26,7 +26,12 @@ export class Deletions {
 
   /** @throws GradwireError `RUN_NOT_ENDED`, `RUN_UNKNOWN` */
   set(id: string, deleted: boolean): void {
-    this.#sources.space.freeing(() => this.#set(id, deleted));
+    const { database, space } = this.#sources;
+    space.freeing(() => {
+      database.write(() => {
+        this.#set(id, deleted);
+      });
+    });
   }
 
   /** Deletes or restores all runs that can be, in one transaction. */
@@ -54,6 +59,7 @@ export class Deletions {
     );
   }
 
+  /** Belongs into a transaction: another process may purge, end or reopen the run meanwhile. */
   #set(id: string, deleted: boolean): void {
     const row = this.#sources.rows.row(id);
     if (deleted && !hasEnded(row.state)) {

@@ -27,9 +27,11 @@ export const prepareChanges = (database: Database.Database) => ({
   setMethods: database.prepare<[string, number]>(
     'UPDATE runs SET methods = ? WHERE number = ?',
   ),
+  /** A machine whose journal comes after the run's end does not begin it again. */
   setRunning: database.prepare<[string | null, number]>(`
     UPDATE runs SET state = 'running', launcher = NULL, metric_kind = ?
-    WHERE number = ?`),
+    WHERE number = ? AND NOT EXISTS (SELECT 1 FROM events
+      WHERE events.run = runs.number AND record ->> '$.type' IN ('done', 'failed'))`),
   endRun: database.prepare<[string, number, number | null, string | null, number]>(`
     UPDATE runs SET state = ?, ended_at = ?, metric = coalesce(?, metric),
       error = ?, launcher = NULL

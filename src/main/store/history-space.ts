@@ -139,10 +139,12 @@ export class HistorySpace {
   /**
    * Takes a deleted run out of the history; `clear` then removes its records. It cannot be
    * restored from here on.
+   * @param read reads its row, as the transaction finds it
    * @throws GradwireError `RUN_NOT_DELETED`, `RUN_NOT_ENDED`, `RUN_BEING_STORED`
    */
-  purge(row: RunRow): void {
+  purge(read: () => RunRow): void {
     const begin = (): void => {
+      const row = read();
       requirePurgeable(row, this.#statements.isOpen.get(row.number) !== undefined);
       this.#statements.beginPurge.run(row.number);
     };

@@ -2,6 +2,7 @@
  * Runs that were recorded as failed without the word of their machines, until a machine is
  * seen to have them after all.
  */
+import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import { summaryOf } from './run-row.ts';
 import type { RunRows } from './run-rows.ts';
@@ -12,6 +13,10 @@ import type { Statements } from './statements.ts';
  * when its machine is seen again.
  */
 const PRESUMPTIONS: readonly string[] = ['NODE_REMOVED', 'RUN_LOST'];
+
+/** Whether a run that failed so may still be reopened. */
+export const isPresumption = ({ code }: Pick<ErrorData, 'code'>): boolean =>
+  PRESUMPTIONS.includes(code);
 
 export class PresumedRuns {
   readonly #database: GuardedDatabase;
@@ -27,7 +32,7 @@ export class PresumedRuns {
   /** Whether the run was recorded as failed without the word of its machines. */
   has(id: string): boolean {
     const { state, error } = this.#database.guard(() => summaryOf(this.#rows.row(id)));
-    return state === 'failed' && PRESUMPTIONS.includes(error?.code ?? '');
+    return state === 'failed' && error !== undefined && isPresumption(error);
   }
 
   /**

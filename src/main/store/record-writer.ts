@@ -144,7 +144,7 @@ export function writeRecords(
   let refusal: ErrorData | undefined;
   let bytes = 0;
   const written: JournalEntry[] = [];
-  const watch = tables.alerts.watch(run.number);
+  const watch = tables.alerts.watch(run);
   const put = (record: RunRecord): void => {
     const sequence = run.last_sequence + written.length + 1;
     if (record.type === 'iteration') requireNew(record);
@@ -206,7 +206,7 @@ export function writeEnd(tables: WrittenTables, run: RunRow): OwnRecords {
   const end = endOf(tables, run, { early: true });
   if (end === undefined) return { entries: [], alerts: [] };
   const record = closeRefused(end, run.error ?? undefined);
-  const watch = tables.alerts.watch(run.number);
+  const watch = tables.alerts.watch(run);
   const entries = writeOwn(tables, run, [...watch.observe(record), record]);
   watch.keep();
   return { entries, alerts: watch.told };
@@ -218,7 +218,7 @@ export function writeMoment(
   run: RunRow,
   moment: Moment,
 ): OwnRecords {
-  const watch = tables.alerts.watch(run.number);
+  const watch = tables.alerts.watch(run);
   const entries = writeOwn(tables, run, watch.look(moment));
   watch.keep();
   return { entries, alerts: watch.told };

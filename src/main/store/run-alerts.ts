@@ -4,12 +4,18 @@
  * with the run as one more event.
  */
 import type Database from 'better-sqlite3';
-import { RunWatch, type RaisedAlert } from '../../shared/alerts/run-watch.ts';
+import {
+  RunWatch,
+  type RaisedAlert,
+  type RuleChoices,
+} from '../../shared/alerts/run-watch.ts';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { AlertRecord } from '../../shared/records/alert.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { ruleChoices } from '../../shared/settings/alert-settings.ts';
+import type { RunRow } from './run-row.ts';
 import type { SettingTable } from './setting-table.ts';
 import { WatchCache } from './watch-cache.ts';
 
@@ -24,6 +30,9 @@ export type AlertListener = (
   summary: RunSummary,
   alerts: readonly RaisedAlert[],
 ) => void;
+
+/** An ended run has nothing that an alert could say. */
+const NO_RULES: RuleChoices = new Map();
 
 /** The rules over one run, within a transaction. */
 export class StoredWatch {
@@ -76,19 +85,35 @@ export class RunAlerts {
     this.#settings = settings;
   }
 
-  /** The rules over a run as they were left. Belongs into a transaction. */
-  watch(run: number): StoredWatch {
+  /**
+   * The rules over a run as they were left; none over one that has ended, whose late records
+   * raise no alert. Belongs into a transaction.
+   */
+  watch({
+    number: run,
+    state: runState,
+  }: Pick<RunRow, 'number' | 'state'>): StoredWatch {
+    if (hasEnded(runState)) {
+      return new StoredWatch(new RunWatch(undefined, NO_RULES), (state) => {
+        if (state === undefined) this.forget(run);
+      });
+    }
     const stored = this.#statements.state.get(run)?.state;
     const choices = ruleChoices(this.#settings.all());
     const watch = this.#cache.take(run, stored, choices);
     return new StoredWatch(watch, (state) => {
       if (state === undefined) {
-        this.#statements.remove.run(run);
+        this.forget(run);
         return;
       }
       if (state !== stored) this.#statements.keep.run(run, state);
       this.#cache.keep(run, watch, state, choices);
     });
+  }
+
+  /** Removes what the rules have seen of a run that has ended. */
+  forget(run: number): void {
+    this.#statements.remove.run(run);
   }
 
   /** Hears of alerts that this process stored. @returns what ends it */

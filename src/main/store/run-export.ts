@@ -105,7 +105,7 @@ function jsonPiece(
     const text = frame.head(summary, JSON.stringify(store.spec(run)));
     return { text, next: { part: 'events', from: 0, isFirst: true } };
   }
-  const { part, from, fromRank, isFirst } = place;
+  const { part, from, fromRank, isFirst, last: lastTo } = place;
   if (part === 'iterations') {
     const range = { from, fromRank, to: Infinity };
     const { entries, next } = store.reads.iterations(run, range, PIECE_RECORDS);
@@ -115,13 +115,16 @@ function jsonPiece(
       : { text, next: { part, ...next, isFirst: isFirst && text === '' } };
   }
   if (part === 'buckets') {
-    const records = store.buckets.from(run, from);
-    if (records.length === 0) {
+    const after = { first: from, last: lastTo ?? -1, rank: fromRank ?? -1 };
+    const records = store.buckets.after(run, after);
+    const newest = records.at(-1);
+    if (newest === undefined) {
       const next = { part: 'utilisation', from: 0, isFirst: true } as const;
       return { text: frame.beforeUtilisation, next };
     }
     const entries = records.map((record) => ({ record }));
-    const next = { part, from: from + records.length, isFirst: false };
+    const { from: first, rank, to } = newest;
+    const next = { part, from: first, last: to, fromRank: rank, isFirst: false };
     return { text: listed(entries, isFirst, frame), next };
   }
   if (part === 'utilisation') {

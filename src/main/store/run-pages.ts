@@ -97,12 +97,12 @@ export class RunPages {
             AS group_runs, sort_value, created_at AS at
           FROM (SELECT number, created_at, ${group} AS group_value,
             ${scalar(key)} AS sort_value FROM runs WHERE ${matched.sql})
-          ORDER BY group_value IS NULL, fold(group_value), sort_value IS NULL,
-            fold(sort_value) ${direction}, created_at DESC, number DESC
+          ORDER BY group_value IS NULL, fold(group_value), group_value,
+            sort_value IS NULL, fold(sort_value) ${direction}, created_at DESC, number DESC
           LIMIT ${limit} OFFSET ${offset}
         ) JOIN runs ON runs.number = place
-        ORDER BY group_value IS NULL, fold(group_value), sort_value IS NULL,
-          fold(sort_value) ${direction}, created_at DESC, number DESC`);
+        ORDER BY group_value IS NULL, fold(group_value), group_value,
+          sort_value IS NULL, fold(sort_value) ${direction}, created_at DESC, number DESC`);
       const rows = this.#legible.read(
         ordered.all(parameters.values),
         ({ id }) => id,

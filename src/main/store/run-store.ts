@@ -26,7 +26,7 @@ import { IterationArchive, type SealedRun } from './iteration-archive.ts';
 import { IterationReader } from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
-import { PresumedRuns } from './presumed-runs.ts';
+import { isPresumption, PresumedRuns } from './presumed-runs.ts';
 import { prepareChanges } from './event-changes.ts';
 import {
   prepareWrites,
@@ -307,10 +307,13 @@ export class RunStore {
 
   /** Ends a run that no record will end; does not change an ended run. */
   fail(id: string, error: ErrorData, at: number): RunSummary {
-    const { changes, summary } = this.#database.guard(() => ({
-      ...this.#statements.failRun.run(JSON.stringify(error), at, id),
-      summary: this.summary(id),
-    }));
+    const { changes, summary } = this.#database.write(() => {
+      const { changes } = this.#statements.failRun.run(JSON.stringify(error), at, id);
+      // The rules go on where they were if it is reopened.
+      const isOver = changes > 0 && !isPresumption(error);
+      if (isOver) this.alerts.forget(this.#rows.row(id).number);
+      return { changes, summary: this.summary(id) };
+    });
     if (changes > 0) this.alerts.tellFailure(summary, at, error);
     return summary;
   }
@@ -357,9 +360,10 @@ export class RunStore {
    * @throws GradwireError `RUN_UNKNOWN`, and as `HistorySpace.purge` does
    */
   purge(id: string): void {
-    const row = this.#database.guard(() => this.#rows.row(id));
     if (this.readOnly !== undefined) throw this.readOnly;
-    this.space.purge(row);
+    this.#database.guard(() => {
+      this.space.purge(() => this.#rows.row(id));
+    });
   }
 
   #storeOwn(

@@ -125,12 +125,6 @@ export function prepareStatements(database: Database.Database) {
       WHERE run = @run AND (first, last, rank) > (@afterFirst, @afterLast, @afterRank)
         AND first < @to AND last > @from AND rank = coalesce(@rank, rank)
       ORDER BY first, last, rank LIMIT @limit`),
-    bucketSumsFrom: database.prepare<
-      [{ run: number; offset: number; limit: number }],
-      { record: Uint8Array }
-    >(`
-      SELECT record FROM bucket_sums WHERE run = @run
-      ORDER BY first, last, rank LIMIT @limit OFFSET @offset`),
     utilisationPlaces: database.prepare<
       [{ run: number; from: number; to: number }],
       { sequence: number; from: number; to: number }
@@ -217,7 +211,7 @@ export function prepareStatements(database: Database.Database) {
         error = @error, metric_kind = @metric_kind, alerts = @alerts
       WHERE number = @number`),
     setDeleted: database.prepare<[number, number]>(
-      'UPDATE runs SET deleted = ? WHERE number = ?',
+      'UPDATE runs SET deleted = ? WHERE number = ? AND deleted < 2',
     ),
   };
 }

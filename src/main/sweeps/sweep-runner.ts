@@ -23,6 +23,8 @@ import type { QueuedRun } from '../store/sweep-table.ts';
 /** Interval of looks whether the sweep was stopped or changed, and of signs of life. */
 const LOOK_MS = 500;
 const BEAT_MS = 10_000;
+/** Interval of looks at the clock whether a sign of life is due. */
+const BEAT_LOOK_MS = 1000;
 /** Runs in a row that do not begin before the sweep stops. */
 const MOST_UNBEGUN = 3;
 
@@ -55,6 +57,8 @@ export class SweepRunner {
   readonly #live = new Map<string, Promise<void>>();
   readonly #leaving = new AbortController();
   #unbegun = 0;
+  /** Whether it drives the sweep, as far as it knows. */
+  #isDriving = false;
   #beatAt = 0;
 
   constructor(options: SweepRunnerOptions) {
@@ -64,6 +68,11 @@ export class SweepRunner {
   /** Ids of the runs in progress that are followed here. */
   get live(): readonly string[] {
     return [...this.#live.keys()];
+  }
+
+  /** Whether it was told to leave, so it drives no more. */
+  get isLeaving(): boolean {
+    return this.#leaving.signal.aborted;
   }
 
   /** Ends the work; runs in progress go on. */
@@ -78,23 +87,46 @@ export class SweepRunner {
   async drive(): Promise<SweepEnd> {
     const { store, sweep } = this.#options;
     if (!store.sweeps.claim(sweep, ownName())) return 'left';
-    this.#beatAt = performance.now();
+    this.#isDriving = true;
+    this.#beatAt = Date.now();
+    // Not between two steps of the work: one of them may take long.
+    const beats = setInterval(() => {
+      this.#beat();
+    }, BEAT_LOOK_MS);
     try {
       return await this.#work();
     } finally {
+      clearInterval(beats);
+      this.#isDriving = false;
       store.sweeps.release(sweep, ownName());
     }
+  }
+
+  /** Says in time that it goes on, by the clock: timers stand still while a computer sleeps. */
+  #beat(): void {
+    // A clock that was set back counts as well.
+    if (Math.abs(Date.now() - this.#beatAt) < BEAT_MS) return;
+    try {
+      this.#goesOn();
+    } catch (error) {
+      // It is tried again, and the work meets what lasts.
+      if (!(error instanceof GradwireError)) throw error;
+    }
+  }
+
+  /** Says that it goes on. @returns whether it still drives the sweep */
+  #goesOn(): boolean {
+    const { store, sweep } = this.#options;
+    this.#isDriving &&= store.sweeps.drives(sweep, ownName());
+    this.#beatAt = Date.now();
+    return this.#isDriving;
   }
 
   async #work(): Promise<SweepEnd> {
     const { store, sweep } = this.#options;
     await this.#takeOver();
     for (;;) {
-      if (this.#leaving.signal.aborted) return 'left';
-      if (performance.now() - this.#beatAt > BEAT_MS) {
-        if (!store.sweeps.drives(sweep, ownName())) return 'left';
-        this.#beatAt = performance.now();
-      }
+      if (this.isLeaving || !this.#isDriving) return 'left';
       const { atOnce, state } = store.sweeps.summary(sweep);
       const next = this.#live.size < atOnce ? store.sweeps.next(sweep) : undefined;
       if (next !== undefined) {
@@ -118,7 +150,9 @@ export class SweepRunner {
         // A machine that is out of reach is tried again by the coordinator; the store tells the end.
         if (!(error instanceof GradwireError)) throw error;
       }
-      if (!hasEnded(store.summary(run).state)) this.#follow(run);
+      // It may follow some since it drove the sweep before.
+      if (!this.#live.has(run) && !hasEnded(store.summary(run).state))
+        this.#follow(run);
     }
     store.sweeps.requeueUnbegun(sweep);
   }
@@ -138,8 +172,11 @@ export class SweepRunner {
       run = await coordinator.launches.create(spec, [], place);
     } catch (thrown) {
       const error = toErrorData(thrown);
-      // It was dropped, or the sweep stopped, while its spec was checked.
-      if (error.code === 'SWEEP_CHANGED') return;
+      // It was dropped, or the sweep stopped or taken over, while its spec was checked.
+      if (error.code === 'SWEEP_CHANGED') {
+        this.#goesOn();
+        return;
+      }
       // What is wrong with its spec is its own; anything else would be the next one's, too.
       if (error.kind === 'input') {
         store.sweeps.fail(sweep, queued.number, error);
@@ -175,7 +212,7 @@ export class SweepRunner {
       })
       .finally(() => {
         this.#live.delete(run);
-        if (this.#leaving.signal.aborted) return;
+        if (this.isLeaving) return;
         if (hasEnded(store.summary(run).state)) events.ended();
       });
     // Whoever has left does not wait for it.
@@ -191,6 +228,8 @@ export class SweepRunner {
   /** Stops the sweep for a reason that the next runs would meet as well. */
   #halt(error: ErrorData): void {
     const { store, sweep } = this.#options;
+    // What another process drives is that one's to stop.
+    if (!this.#goesOn()) return;
     this.#unbegun = 0;
     const halted = failure(
       'SWEEP_HALTED',

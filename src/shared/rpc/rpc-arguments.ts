@@ -117,6 +117,7 @@ export const rpcArguments = {
         part: z.enum(EXPORT_PARTS),
         from: z.int().min(0),
         fromRank: z.int().min(0).optional(),
+        last: z.int().min(0).optional(),
         isFirst: z.boolean(),
       })
       .optional(),

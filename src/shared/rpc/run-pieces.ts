@@ -26,6 +26,8 @@ export const EXPORT_PARTS = [
 /** The place where a piece of an export begins. Made by main. */
 export interface ExportPlace extends IterationPlace {
   readonly part: (typeof EXPORT_PARTS)[number];
+  /** The end of the last record of buckets: `from` and `fromRank` are its first iteration and rank. */
+  readonly last?: number | undefined;
   /** Nothing of the part has been written yet. */
   readonly isFirst: boolean;
 }

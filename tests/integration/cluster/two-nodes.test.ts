@@ -72,7 +72,7 @@ test('train together, are switched in the middle, and every record comes once', 
   );
   expect(store.reads.entriesAfter(id, 0).slice(0, 1000)).toEqual(heard.slice(0, 1000));
   const sums = ofType(records, 'bucket-sums');
-  expect(store.buckets.from(id, 0)).toEqual(
+  expect(store.buckets.after(id)).toEqual(
     sums.toSorted((a, b) => a.from - b.from || a.rank - b.rank),
   );
 });

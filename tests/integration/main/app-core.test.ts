@@ -2,12 +2,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createAppCore, type AppCore } from '../../../src/main/app/app-core.ts';
+import { HistoryWatch } from '../../../src/main/app/history-watch.ts';
 import { resolveHome } from '../../../src/main/home/home.ts';
 import { ownName } from '../../../src/main/home/process-name.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
+import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { ExportPiece, ExportPlace } from '../../../src/shared/rpc/run-pieces.ts';
 import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
@@ -254,4 +256,31 @@ test('a run whose launcher ended before it began has failed', async () => {
   store.close();
   await core.close();
   await supervisor.close();
+});
+
+test('what another process has changed is told, though one of the looks at it fails', async () => {
+  await using home = new GradwireHome();
+  const core = await openCore(home);
+  const other = RunStore.open(resolveHome({ GRADWIRE_HOME: home.directory }).database);
+  const told = new Set<string>();
+  const notices: string[] = [];
+  core.onEvent((event, ...args) => {
+    told.add(event);
+    if (event === 'notice') notices.push((args[0] as ErrorData).message);
+  });
+  const look = vi.spyOn(HistoryWatch.prototype, 'look').mockImplementationOnce(() => {
+    throw new Error('the disk is away');
+  });
+  try {
+    other.settings.set('units.bytes', 'binary');
+    await vi.waitFor(() => {
+      expect(told).toContain('settingsChanged');
+    }, 5000);
+    expect(look).toHaveBeenCalled();
+    expect(notices).toContainEqual(expect.stringContaining('the disk is away'));
+  } finally {
+    look.mockRestore();
+    other.close();
+    await core.close();
+  }
 });

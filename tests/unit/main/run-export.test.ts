@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { exportRun } from '../../../src/main/store/run-export.ts';
+import { exportPiece, exportRun } from '../../../src/main/store/run-export.ts';
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import { PHASES } from '../../../src/shared/records/phases.ts';
 import {
@@ -15,6 +15,9 @@ import {
   type IterationRecord,
 } from '../../../src/shared/records/iteration.ts';
 import type { LogRecord } from '../../../src/shared/records/log.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
+import type { ExportPlace } from '../../../src/shared/rpc/run-pieces.ts';
+import { bucketSums } from '../export/measure-records.ts';
 import {
   entries,
   iterationRecord,
@@ -118,6 +121,31 @@ test('comes in pieces, not as one text', () => {
   expect(pieces.length).toBeGreaterThan(3);
   const longest = Math.max(...pieces.map((piece) => piece.length));
   expect(longest).toBeLessThan(pieces.join('').length / 2);
+});
+
+test('buckets of a run in progress are written once each', () => {
+  const INTERVALS = 100; // more than a page of them
+  store.create({ id: 'growing', spec: sampleSpec(), switches: [], createdAt: 4 });
+  const of = (rank: number): readonly RunRecord[] =>
+    Array.from({ length: INTERVALS }, (_, n): RunRecord => {
+      return { ...bucketSums[rank]!, from: 4 * n, to: 4 * n + 4 } as RunRecord;
+    });
+  const [ahead, behind] = [of(0), of(1)];
+  store.append('growing', entries([started, ...ahead]));
+  const written: unknown[] = [];
+  let place: ExportPlace | undefined = { part: 'buckets', from: 0, isFirst: true };
+  let stored = INTERVALS + 1;
+  while (place?.part === 'buckets') {
+    const piece = exportPiece(store, 'growing', 'jsonl', place);
+    const lines = piece.text.split('\n').filter((line) => line !== '');
+    written.push(...lines.map((line) => JSON.parse(line) as unknown));
+    place = piece.next;
+    // A slow rank's records lie between those that have been written.
+    const late = behind.slice(stored - INTERVALS - 1).slice(0, 5);
+    store.append('growing', entries(late, stored));
+    stored += late.length;
+  }
+  expect(written).toEqual(ahead);
 });
 
 /** Every field that a schema has, with a value that no other field has. */

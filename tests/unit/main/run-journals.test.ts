@@ -119,6 +119,26 @@ describe('the journals of several nodes', () => {
     expect(late.summary.error?.code).toBe('PEER_LOST');
   });
 
+  test('a node that begins after the end does not begin the run again', () => {
+    create2();
+    store.append('run1', of(0, 3, done), { node: 'here' });
+    const { endedAt, state } = store.endEarly('run1').summary;
+    expect(state).toBe('completed');
+    const late = store.append('run1', of(1, 3), { node: 'box' });
+    expect(late.summary).toMatchObject({ state: 'completed', endedAt });
+    expect(store.runs.unended()).toEqual([]);
+  });
+
+  test('a node that begins after the run was presumed lost begins it again', () => {
+    create2();
+    const lost = { code: 'RUN_LOST', kind: 'failure', message: 'gone' } as const;
+    store.fail('run1', lost, 5);
+    store.presumed.reopen('run1');
+    expect(store.append('run1', of(0, 1), { node: 'here' }).summary.state).toBe(
+      'running',
+    );
+  });
+
   test('a refused record fails the run, wherever it comes from', () => {
     create2();
     store.append('run1', of(0, 3, done), { node: 'here' });

@@ -191,6 +191,19 @@ describe('a list', () => {
     expect(groups).toEqual([0.01, 0.1, null, null]);
   });
 
+  it('has each group in one piece, though names differ only in case', () => {
+    for (const [index, name] of ['Same', 'same', 'Same', 'same'].entries()) {
+      make(`same${index}`, { hours: 10 + index, name });
+    }
+    const { rows } = page({ filter: 'name:same', group: 'name' });
+    expect(rows.map(({ group, run }) => [run.id, group])).toEqual([
+      ['same0', { value: 'Same', runs: 2 }],
+      ['same2', { value: 'Same', runs: 2 }],
+      ['same1', { value: 'same', runs: 2 }],
+      ['same3', { value: 'same', runs: 2 }],
+    ]);
+  });
+
   it('keeps deleted runs apart; many are deleted at once, but for those in progress', () => {
     const { deletions } = store;
     const outcome = deletions.setAll(['dense', 'going', 'nowhere', 'dense'], true);

@@ -1,11 +1,13 @@
 /** Traces in the page: one that is being made is not lost, and the last choice is shown. */
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { RunTrace } from '../../../src/renderer/state/runs/run-trace.svelte.ts';
 import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
 import type { TracedStretch, TracePiece } from '../../../src/shared/rpc/run-pieces.ts';
 import { ScriptedHost, settle } from './scripted-host.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const LOST: ErrorData = { code: 'CONNECTION_LOST', kind: 'failure', message: 'lost' };
 const BUSY: ErrorData = { code: 'DATABASE_BUSY', kind: 'failure', message: 'busy' };
@@ -145,5 +147,28 @@ test('no trace is awaited of a run that ended while the connection was lost', as
   await read(part);
   expect(trace.shown).toEqual(part);
   expect(trace.progress).toEqual({ kind: 'idle' });
+  trace.close();
+});
+
+test('a new trace whose records another process stores is counted, and shown', async () => {
+  const { host, list, order, push, read, trace } = await traced(first);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  await order();
+  await push(1);
+  vi.advanceTimersByTime(1000);
+  await list(first, stretch(20, 3));
+  expect(trace.progress).toEqual({ kind: 'tracing', come: 3, expected: 4 });
+  // This one may be among those that were counted.
+  await push(1);
+  expect(trace.progress).toEqual({ kind: 'tracing', come: 3, expected: 4 });
+  vi.advanceTimersByTime(1000);
+  await list(first, fresh);
+  await list(first, fresh);
+  await read(fresh);
+  expect(trace.shown).toEqual(fresh);
+  expect(trace.progress).toEqual({ kind: 'idle' });
+  // Nothing is counted any more.
+  vi.advanceTimersByTime(5000);
+  expect(host.waiting('tracedIterations')).toEqual([]);
   trace.close();
 });

@@ -29,7 +29,7 @@ function appendWhileRead(place: string): void {
 
 export const textLines: Attempts = {
   'Text files': {
-    'lines that end with `\\n`, `\\r\\n`, or the file\'s end': [
+    "lines that end with `\\n`, `\\r\\n`, or the file's end": [
       ...each((lines, dataset) => file(dataset, lines, { parts: HALVES })),
       ...each((lines, dataset) =>
         file(dataset, lines.slice(0, -1).replaceAll('\n', '\r\n'), { parts: HALVES }),

@@ -14,14 +14,19 @@ import type { Connection } from '../host/host-connection.ts';
 /** Most iterations of a timeline: more are a matter for the exported file. */
 const MOST_SHOWN = 100;
 
+/** Time between two counts of what is stored, while a trace is being made. */
+const COUNT_MS = 1000;
+
 /** A trace that is being made. */
 interface Tracing {
-  /** Records of ranks that have come, of those that will. */
-  readonly come: number;
+  /** Records of ranks that were told, of those that are expected. */
+  readonly told: number;
   readonly expected: number;
+  /** Records that the store had when it last counted: nobody tells of another process's. */
+  readonly stored: number;
   /** Records of earlier traces. */
   readonly earlier: number;
-  /** Whether records may have been missed: then the store counts them. */
+  /** Whether records may have been missed: then the store alone counts them. */
   readonly isUncertain: boolean;
 }
 
@@ -49,6 +54,7 @@ export class RunTrace {
   /** Number of the last choice of what is shown: answers to earlier ones are dropped. */
   #choice = 0;
   #closed = false;
+  #clock: ReturnType<typeof setInterval> | undefined;
 
   constructor(connection: Connection, run: string) {
     this.#run = run;
@@ -70,8 +76,8 @@ export class RunTrace {
   get progress(): TraceProgress {
     const [tracing, error] = [this.#tracing, this.#error];
     if (tracing !== undefined) {
-      const { come, expected } = tracing;
-      return { kind: 'tracing', come, expected };
+      const { expected } = tracing;
+      return { kind: 'tracing', come: comeOf(tracing), expected };
     }
     if (this.#isReading) return { kind: 'reading' };
     return error === undefined ? { kind: 'idle' } : { kind: 'failed', error };
@@ -93,6 +99,7 @@ export class RunTrace {
 
   close(): void {
     this.#closed = true;
+    clearInterval(this.#clock);
     this.#counting.close();
     for (const stop of this.#stops) stop();
   }
@@ -100,15 +107,19 @@ export class RunTrace {
   /** Orders to trace the next iterations; shows them when all ranks have sent theirs. */
   async trace(iterations: number, ranks: number): Promise<void> {
     this.#tracing = {
-      come: 0,
+      told: 0,
+      stored: 0,
       expected: iterations * ranks,
       earlier: recordsOf(this.#stretches),
       isUncertain: false,
     };
     this.#error = undefined;
+    clearInterval(this.#clock);
+    this.#clock = setInterval(() => void this.#counting.run(), COUNT_MS);
     try {
       await this.#api.order(this.#run, { type: 'trace', iterations });
     } catch (error) {
+      clearInterval(this.#clock);
       this.#tracing = undefined;
       this.#fail(error);
     }
@@ -145,7 +156,7 @@ export class RunTrace {
     const tracing = this.#tracing;
     if (tracing === undefined) return;
     if (tracing.isUncertain) void this.#counting.run();
-    else this.#note(tracing.come + come);
+    else this.#note({ ...tracing, told: tracing.told + come });
   }
 
   /** Counts what has come of the trace that is being made. */
@@ -154,20 +165,21 @@ export class RunTrace {
       this.#stretches = await this.#api.tracedIterations(this.#run);
       const tracing = this.#tracing;
       if (tracing === undefined) return;
-      this.#note(recordsOf(this.#stretches) - tracing.earlier);
+      const stored = recordsOf(this.#stretches) - tracing.earlier;
+      this.#note({ ...tracing, stored });
     } catch (error) {
       this.#fail(error);
     }
   }
 
   /** Notes how many records of the trace that is being made have come. */
-  #note(come: number): void {
-    const tracing = this.#tracing!;
-    this.#tracing = { ...tracing, come };
-    if (come >= tracing.expected) this.#end();
+  #note(tracing: Tracing): void {
+    this.#tracing = tracing;
+    if (comeOf(tracing) >= tracing.expected) this.#end();
   }
 
   #end(): void {
+    clearInterval(this.#clock);
     this.#tracing = undefined;
     if (this.#closed) return;
     void this.#showNewest();
@@ -216,6 +228,8 @@ export class RunTrace {
     this.#error = data.code === 'CONNECTION_LOST' ? undefined : data;
   }
 }
+
+const comeOf = ({ stored, told }: Tracing): number => Math.max(stored, told);
 
 const recordsOf = (stretches: readonly TracedStretch[]): number =>
   stretches.reduce((sum, { records }) => sum + records, 0);
