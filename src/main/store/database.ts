@@ -165,7 +165,7 @@ function openAlone(file: string): Database.Database {
  * Reads a copy in the directory for temporary files, with the log or journal that was left
  * behind. Where open files may be removed, the copy has no name any more.
  */
-function openCopy(file: string): Database.Database {
+export function openCopy(file: string): Database.Database {
   const directory = temporaryDirectory('gradwire-history-');
   const copy = path.join(directory, path.basename(file));
   const remove = (): void => {
