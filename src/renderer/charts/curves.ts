@@ -39,7 +39,7 @@ export function curve(
   return points;
 }
 
-/** Value of a curve at a bin: bins without a point make places in the two lists differ. */
+/** The value of a curve at a bin: bins without a point make places in the two lists differ. */
 export function valueAt(points: readonly Point[], bin: Bin): number | undefined {
   const x = middle(bin);
   return points.find((point) => point.x === x)?.y;

@@ -63,9 +63,9 @@ const bucketSumSchema = z.strictObject({
   nnzLocal: count.optional(),
   /** Entries of the reduced results, if observed. */
   nnzReduced: count.optional(),
-  /** Exchanges in which the method selected; absent: in all, or in none. */
+  /** Exchanges in which the method selected; left out if it did in all, or in none. */
   selections: z.int().min(1).optional(),
-  /** `nnzLocal` of the exchanges whose results' entries were observed; absent: of all. */
+  /** `nnzLocal` of the exchanges whose results' entries were observed; left out if all were. */
   nnzCounted: count.optional(),
   /** Norm of the residual after the interval's last exchange, if the method keeps one. */
   residualNorm: z.number().optional(),

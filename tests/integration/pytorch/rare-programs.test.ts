@@ -11,7 +11,7 @@ afterAll(() => home[Symbol.asyncDispose]());
 
 const program = path.join(import.meta.dirname, 'rare_programs.py');
 
-/** What the two ranks say, whether their run fails or not. */
+/** The words of the two ranks, whether their run fails or not. */
 async function said(
   name: string,
   settings: readonly string[] = [],

@@ -1,4 +1,4 @@
-"""What programs do rarely, one after the other by name: each prints `said` and what came of it.
+"""Rare doings of programs, one by name: each prints `said` and what came of it.
 
 rare_programs.py CASE
 """

@@ -159,7 +159,7 @@ describe('a webhook', () => {
   );
 
   describe('behind a proxy', () => {
-    /** What the proxy was asked for; whatever that is, it leads to the server. */
+    /** The addresses that the proxy was asked for; whatever that is, it leads to the server. */
     const asked: string[] = [];
     const proxy = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);

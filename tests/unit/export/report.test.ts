@@ -73,7 +73,11 @@ create('below', [
     loss,
   })),
   ...[-2, -4].map((loss, iteration): RunRecord => ({
-    ...{ type: 'evaluation', iteration, at: 9, samples: 9, wall: 1 },
+    type: 'evaluation',
+    iteration,
+    at: 9,
+    samples: 9,
+    wall: 1,
     loss,
   })),
   done,

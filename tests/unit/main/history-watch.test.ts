@@ -1,4 +1,4 @@
-/** What a page's process notices of the history when a look fails or a row is damaged. */
+/** News that a page's process notices of the history when a look fails or a row is damaged. */
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { HistoryWatch } from '../../../src/main/app/history-watch.ts';

@@ -1,4 +1,4 @@
-/** What the alert rules have seen of a run is kept as long as it is in progress. */
+/** The state of the alert rules of a run is kept as long as it is in progress. */
 import Database from 'better-sqlite3';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';

@@ -1,4 +1,4 @@
-/** Who drives a sweep while a launch takes long, and after another process has taken it over. */
+/** The driver of a sweep while a launch takes long, and after another process has taken it over. */
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { failure } from '../../../src/shared/errors/errors.ts';

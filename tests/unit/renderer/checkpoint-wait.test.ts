@@ -5,14 +5,24 @@ import { CheckpointWait } from '../../../src/renderer/state/runs/checkpoint-wait
 import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
 
 const checkpoint = (at: number, node = 'local'): RunEvent => ({
-  ...{ type: 'checkpoint', at, node },
-  ...{ iteration: at, bytes: 1, wall: 1 },
+  type: 'checkpoint',
+  at,
+  node,
+  iteration: at,
+  bytes: 1,
+  wall: 1,
 });
 const notice = (at: number, code = 'CLOCKS_DIFFER'): RunEvent => ({
-  ...{ type: 'notice', at, level: 'info', code, message: 'a notice' },
+  type: 'notice',
+  at,
+  level: 'info',
+  code,
+  message: 'a notice',
 });
 const interrupted = (at: number): RunEvent => ({
-  ...{ type: 'interrupted', at, node: 'local' },
+  type: 'interrupted',
+  at,
+  node: 'local',
   error: { code: 'RANK_LOST', kind: 'failure', message: 'rank 1 is gone' },
 });
 const notices = (from: number, count: number): readonly RunEvent[] =>

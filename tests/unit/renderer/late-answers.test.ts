@@ -46,14 +46,19 @@ test('a machine that was told of is not replaced by an answer from before', asyn
 const spec = { name: 'usual', world: { ranks: 4 } };
 const preset = { id: 'usual', spec, yaml: 'ranks: 4' } as unknown as Preset;
 
-test('typed text is not replaced by the text of a form from before', async () => {
-  const host = new ScriptedHost();
+/** A draft that begins with the preset, whose check has not been answered. */
+function beginDraft(host: ScriptedHost) {
   const draft = new ExperimentDraft({
     api: host.connection.api,
     catalogue: undefined,
     launch: async () => undefined,
   });
-  const beginning = draft.beginWithPreset([preset], 'usual');
+  return { draft, beginning: draft.beginWithPreset([preset], 'usual') };
+}
+
+test('typed text is not replaced by the text of a form from before', async () => {
+  const host = new ScriptedHost();
+  const { beginning, draft } = beginDraft(host);
   draft.change('world.ranks', 2);
   draft.type('ranks: 8 # mine');
   await host.next('specToYaml').answer('ranks: 2');
@@ -65,12 +70,7 @@ test('typed text is not replaced by the text of a form from before', async () =>
 
 test('a value that is chosen while a preset is checked stays', async () => {
   const host = new ScriptedHost();
-  const draft = new ExperimentDraft({
-    api: host.connection.api,
-    catalogue: undefined,
-    launch: async () => undefined,
-  });
-  const beginning = draft.beginWithPreset([preset], 'usual');
+  const { beginning, draft } = beginDraft(host);
   draft.change('world.ranks', 8);
   draft.change('world.ranks', 2);
   await host.next('checkSpec').answer({ ok: true, spec, yaml: 'ranks: 4' });

@@ -27,7 +27,10 @@ function followed() {
     return entries.slice(first);
   };
   const detail = (): Partial<RunDetail> => ({
-    ...{ id: 'run', state: 'running', ranks: 1, events: [] },
+    id: 'run',
+    state: 'running',
+    ranks: 1,
+    events: [],
     iterations: entries.length,
     lastSequence: entries.length,
   });

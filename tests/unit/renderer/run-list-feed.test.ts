@@ -29,7 +29,8 @@ function opened() {
     /** Answers with these runs what was asked for first. */
     answer: async (...ids: readonly string[]): Promise<void> => {
       const page: RunPage<RunSummary> = {
-        ...{ total: ids.length === 100 ? 300 : ids.length, bytes: 0 },
+        total: ids.length === 100 ? 300 : ids.length,
+        bytes: 0,
         rows: ids.map((id) => ({ run: summary(id), values: [] })),
       };
       await host.next('runPage').answer(page);

@@ -16,7 +16,7 @@ async function logged(beginning: string) {
     const first = entries.length;
     for (const kind of kinds) {
       const at = entries.length + 1;
-      const line = { ...{ type: 'log', at, rank: 0 }, stream: 'stderr', text: '' };
+      const line = { type: 'log', at, rank: 0, stream: 'stderr', text: '' };
       const record = kind === '.' ? iterationRecord({ rank: 0, iteration: at }) : line;
       entries.push({ sequence: at, record } as JournalEntry);
     }

@@ -13,7 +13,8 @@ const LOST: ErrorData = { code: 'CONNECTION_LOST', kind: 'failure', message: 'lo
 const BUSY: ErrorData = { code: 'DATABASE_BUSY', kind: 'failure', message: 'busy' };
 
 const stretch = (from: number, records = 4): TracedStretch => ({
-  ...{ from, to: from + 2 },
+  from,
+  to: from + 2,
   records,
 });
 const pieceOf = ({ from }: TracedStretch): TracePiece => ({

@@ -24,7 +24,7 @@ function write(iteration: number, rank: number): void {
   writeFileSync(file, 'x');
 }
 
-/** What is recorded after 23 iterations. */
+/** The records of 23 iterations. */
 function recorded(): RecordAdmission {
   const admission = new RecordAdmission();
   for (const rank of RANKS) admission.recall(iterationRecord(22, rank));
