@@ -1,4 +1,6 @@
-/** A page whose server is started again, and what a run is made from. */
+/** A page with its server: its token, another server on this computer, a restart; and what a run is made from. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../harness/browser.ts';
@@ -27,7 +29,8 @@ beforeAll(async () => {
   port = String(await freePort());
   server = await openServer(home, ['--port', port]);
   browser = await launchChromium();
-  page = await browser.newPage();
+  // A context of its own, so that further tabs share its storage.
+  page = await (await browser.newContext()).newPage();
   page.setDefaultTimeout(240_000);
   await page.goto(server.url);
   await page.getByTestId('try-button').waitFor();
@@ -37,6 +40,45 @@ afterAll(async () => {
   await browser?.close();
   await server?.[Symbol.asyncDispose]();
   await home?.[Symbol.asyncDispose]();
+});
+
+it('keeps its token from the address, and from servers on other ports', async () => {
+  expect(page.url()).not.toContain('token');
+  const asked: IncomingHttpHeaders[] = [];
+  const other = createServer((request, response) => {
+    asked.push(request.headers);
+    response.end('another user’s page');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const visitor = await page.context().newPage();
+  await visitor.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+  expect(await visitor.evaluate('document.cookie + localStorage.length')).toBe('0');
+  expect(asked.length).toBeGreaterThan(0);
+  for (const headers of asked) expect(headers.cookie).toBeUndefined();
+  await visitor.close();
+  other.closeAllConnections();
+  await new Promise((resolve) => other.close(resolve));
+});
+
+it('has its token after a reload, and in another tab with the place that was asked for', async () => {
+  await page.reload();
+  await page.getByTestId('try-button').waitFor();
+  const tab = await page.context().newPage();
+  await tab.goto(`${server.url}#/run/${run}`);
+  await tab
+    .getByTestId('run-state')
+    .filter({ hasText: /completed/i })
+    .waitFor();
+  expect(tab.url()).toBe(`http://127.0.0.1:${port}/#/run/${run}`);
+  await tab.close();
+});
+
+it('tells a browser without the token which address to open', async () => {
+  const stranger = await browser.newContext();
+  const visited = await stranger.newPage();
+  await visited.goto(`http://127.0.0.1:${port}/`);
+  await visited.getByText('Open the address that Gradwire printed').waitFor();
+  await stranger.close();
 });
 
 it('starts nothing at a mere letter, and opens the palette as other apps do', async () => {

@@ -65,7 +65,7 @@ export class AppPage implements AsyncDisposable {
     const page = await context.newPage();
     const errors = watchErrors(page);
     await page.goto(server.url);
-    // The page that sets the cookie goes on to this one.
+    // The page that keeps the token goes on to this one.
     await page.getByTestId('connection-status').waitFor();
     return new AppPage(home, page, errors, owned.move(), server);
   }

@@ -12,7 +12,7 @@ import { isAppUrl } from './ipc-gate.ts';
 export function answerAppRequests(
   renderer: string,
 ): (request: Request) => Promise<Response> {
-  const headers = securityHeaders([]);
+  const headers = securityHeaders({});
   return async (request) => {
     const file = isAppUrl(request.url)
       ? rendererFile(new URL(request.url).pathname)

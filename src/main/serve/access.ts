@@ -4,12 +4,13 @@
  *
  *   Host header     must name this server: a foreign name that resolves to 127.0.0.1
  *                   (DNS rebinding) is refused
- *   token           32 random bytes, in the printed URL. The first visit trades it for a
- *                   cookie, so that it stays neither in the address bar nor in history
+ *   token           32 random bytes, in the printed URL. The page keeps it in its storage,
+ *                   which no other port can read, and sends it with its WebSocket
  *   Origin header   must be the server's own, on every WebSocket: pages of other sites
- *                   may open sockets, and browsers send cookies with them
+ *                   may open sockets
  *
- * A cookie is shared by all ports of a host, so its name carries the port.
+ * A cookie would not do: browsers send it to every port of a host, and so to servers of
+ * other users. The page's files are no secret: everyone has them with the package.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -24,19 +25,13 @@ export interface RequestFacts {
   readonly target: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  readonly cookie: string | undefined;
-  /** The site that caused the request, if the browser reports it (Sec-Fetch-Site). */
-  readonly site: string | undefined;
 }
 
 export type RequestDecision =
-  | { readonly kind: 'refuse'; readonly status: 401 | 403 | 404 | 405 | 421 }
-  /**
-   * Set the cookie and continue to `/`. A cookie with SameSite=Strict is not sent on a
-   * redirect that another site or a file started; in that case the page itself must
-   * continue.
-   */
-  | { readonly kind: 'admit'; readonly by: 'redirect' | 'page' }
+  /** 426: the token is right, but only a WebSocket is served there. */
+  | { readonly kind: 'refuse'; readonly status: 401 | 404 | 405 | 421 | 426 }
+  /** Let the browser keep the token, then continue to `/`. */
+  | { readonly kind: 'admit' }
   | { readonly kind: 'serve'; readonly pathname: string };
 
 export type UpgradeDecision =
@@ -58,13 +53,13 @@ export function decideRequest(facts: RequestFacts, access: Access): RequestDecis
   }
   const url = parseTarget(facts.target);
   if (url === undefined) return { kind: 'refuse', status: 404 };
-  const token = url.searchParams.get('token');
-  if (url.pathname === '/' && token !== null) {
-    if (!isSame(token, access.token)) return { kind: 'refuse', status: 401 };
-    const direct = facts.site === 'none' || facts.site === 'same-origin';
-    return { kind: 'admit', by: direct ? 'redirect' : 'page' };
+  if (url.pathname === RPC_PATH) {
+    return { kind: 'refuse', status: hasToken(url, access) ? 426 : 401 };
   }
-  if (!hasCookie(facts.cookie, access)) return { kind: 'refuse', status: 401 };
+  if (url.pathname === '/' && url.searchParams.has('token')) {
+    if (!hasToken(url, access)) return { kind: 'refuse', status: 401 };
+    return { kind: 'admit' };
+  }
   return { kind: 'serve', pathname: url.pathname };
 }
 
@@ -73,14 +68,7 @@ export function decideUpgrade(facts: RequestFacts, access: Access): UpgradeDecis
   if (facts.origin !== `http://${facts.host}`) return { kind: 'refuse', status: 403 };
   const url = parseTarget(facts.target);
   if (url?.pathname !== RPC_PATH) return { kind: 'refuse', status: 404 };
-  const token = url.searchParams.get('token');
-  const known =
-    token === null ? hasCookie(facts.cookie, access) : isSame(token, access.token);
-  return known ? { kind: 'open' } : { kind: 'refuse', status: 401 };
-}
-
-export function accessCookie(access: Access): string {
-  return `${cookieName(access)}=${access.token}; Path=/; HttpOnly; SameSite=Strict`;
+  return hasToken(url, access) ? { kind: 'open' } : { kind: 'refuse', status: 401 };
 }
 
 export function isOwnHost(host: string | undefined, port: number): boolean {
@@ -90,25 +78,11 @@ export function isOwnHost(host: string | undefined, port: number): boolean {
   return name !== null && suffix.test(name[2]!);
 }
 
-function hasCookie(header: string | undefined, access: Access): boolean {
-  const prefix = `${cookieName(access)}=`;
-  return (header ?? '')
-    .split(';')
-    .map((pair) => pair.trim())
-    .some(
-      (pair) =>
-        pair.startsWith(prefix) && isSame(pair.slice(prefix.length), access.token),
-    );
-}
-
-function cookieName(access: Access): string {
-  return `gradwire-${access.port}`;
-}
-
-/** Constant time for any lengths. */
-function isSame(given: string, expected: string): boolean {
+/** Compared in constant time, whatever the lengths. */
+function hasToken(url: URL, access: Access): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  const given = url.searchParams.get('token') ?? '';
+  return timingSafeEqual(digest(given), digest(access.token));
 }
 
 /**

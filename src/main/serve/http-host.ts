@@ -14,8 +14,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { Sessions, type ServedCore } from '../rpc/session.ts';
+import { ADMISSION_PAGE, ADMISSION_SCRIPT } from './admission-page.ts';
 import {
-  accessCookie,
   decideRequest,
   decideUpgrade,
   makeToken,
@@ -133,14 +133,11 @@ function explainListen(error: NodeJS.ErrnoException, port: number): GradwireErro
 }
 
 function factsOf(request: IncomingMessage): RequestFacts {
-  const site = request.headers['sec-fetch-site'];
   return {
     method: request.method ?? '',
     target: request.url ?? '',
     host: request.headers.host,
     origin: request.headers.origin,
-    cookie: request.headers.cookie,
-    site: typeof site === 'string' ? site : undefined,
   };
 }
 
@@ -153,11 +150,14 @@ async function answer(
   const decision = decideRequest(factsOf(request), access);
   // By now the Host header is one of ours, or the answer is a refusal without a page.
   const sockets = decision.kind === 'serve' ? [`ws://${request.headers.host}`] : [];
-  const headers = securityHeaders(sockets);
+  const headers =
+    decision.kind === 'admit'
+      ? securityHeaders({ script: ADMISSION_SCRIPT })
+      : securityHeaders({ sockets });
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 
   if (decision.kind === 'refuse') return refuse(response, decision.status);
-  if (decision.kind === 'admit') return admit(response, access, decision.by);
+  if (decision.kind === 'admit') return admit(response);
   const file = rendererFile(decision.pathname);
   if (file === undefined) return refuse(response, 404);
   await sendFile(request, response, renderer, file, (status) =>
@@ -178,22 +178,12 @@ function refuse(response: ServerResponse, status: number): void {
   response.end(`${hint}\n`);
 }
 
-function admit(
-  response: ServerResponse,
-  access: Access,
-  by: 'redirect' | 'page',
-): void {
-  response.setHeader('Set-Cookie', accessCookie(access));
-  response.setHeader('Cache-Control', 'no-store');
-  if (by === 'redirect') {
-    response.writeHead(303, { Location: '/' }).end();
-    return;
-  }
-  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
-  response.end(
-    '<!doctype html><meta http-equiv="refresh" content="0; url=/"><title>Gradwire</title>' +
-      '<a href="/">Gradwire</a>\n',
-  );
+function admit(response: ServerResponse): void {
+  response.writeHead(200, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+  });
+  response.end(ADMISSION_PAGE);
 }
 
 function refuseUpgrade(socket: Duplex, status: number): void {

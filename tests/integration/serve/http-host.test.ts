@@ -31,7 +31,8 @@ let directory: string;
 let core: AppCore;
 let host: HttpHost;
 let port: number;
-let cookie: string;
+/** As the printed URL has it: `?token=…`. */
+let search: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(os.tmpdir(), 'gradwire-serve-'));
@@ -49,12 +50,7 @@ beforeAll(async () => {
   core = await createAppCore({ home, host: 'browser' });
   host = await startHttpHost({ core, renderer, port: 0 });
   port = Number(new URL(host.url).port);
-  const admitted = await rawRequest({
-    port,
-    target: new URL(host.url).search.replace(/^/, '/'),
-    headers: { 'Sec-Fetch-Site': 'none' },
-  });
-  cookie = admitted.headers['set-cookie']![0]!.split(';')[0]!;
+  search = new URL(host.url).search;
 });
 
 afterAll(async () => {
@@ -64,30 +60,16 @@ afterAll(async () => {
 });
 
 const get = (target: string, headers: Record<string, string> = {}, method = 'GET') =>
-  rawRequest({ port, target, method, headers: { Cookie: cookie, ...headers } });
+  rawRequest({ port, target, method, headers });
 
 describe('the page', () => {
-  it('is had with the token, which leaves the address bar', async () => {
-    const { search } = new URL(host.url);
-    const direct = await rawRequest({
-      port,
-      target: `/${search}`,
-      headers: { 'Sec-Fetch-Site': 'none' },
-    });
-    expect(direct.status).toBe(303);
-    expect(direct.headers.location).toBe('/');
-    expect(direct.headers['cache-control']).toBe('no-store');
-    expect(direct.headers['referrer-policy']).toBe('no-referrer');
-    expect(direct.headers['set-cookie']).toEqual([
-      expect.stringMatching(
-        /^gradwire-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
-      ),
-    ]);
-    const led = await rawRequest({ port, target: `/${search}` });
-    expect(led.status).toBe(200);
-    expect(led.headers['set-cookie']).toEqual(direct.headers['set-cookie']);
-    expect(led.body).toContain('http-equiv="refresh" content="0; url=/"');
-    expect(led.body).not.toContain(search.slice(7));
+  it('is had with the token, which no cookie carries to other ports', async () => {
+    const admission = await get(`/${search}`);
+    expect(admission.status).toBe(200);
+    expect(admission.headers['cache-control']).toBe('no-store');
+    expect(admission.headers['referrer-policy']).toBe('no-referrer');
+    expect(admission.headers['set-cookie']).toBeUndefined();
+    expect(admission.body).not.toContain(search.slice(7));
     const page = await get('/');
     expect(page.status).toBe(200);
     expect(page.body).toBe('<!doctype html><p>page</p>');
@@ -170,9 +152,8 @@ describe('the page', () => {
   });
 
   it.each([
-    ['no token', '/', { Cookie: '' }, 'GET', 401],
-    ['a wrong token', '/?token=wrong', { Cookie: '' }, 'GET', 401],
-    ['a wrong cookie', '/', { Cookie: 'gradwire=wrong' }, 'GET', 401],
+    ['a wrong token', '/?token=wrong', {}, 'GET', 401],
+    ['the line without token', '/rpc', {}, 'GET', 401],
     ['a foreign Host', '/', { Host: 'evil.example' }, 'GET', 421],
     ['a method that writes', '/', {}, 'POST', 405],
     ['a file that is not there', '/assets/gone-12345678.js', {}, 'GET', 404],
@@ -216,31 +197,31 @@ describe('the page', () => {
 
 describe('the WebSocket', () => {
   const origin = () => `http://127.0.0.1:${port}`;
-  it.each<[string, () => Record<string, string>, string, number]>([
+  const line = () => `/rpc${search}`;
+  it.each<[string, () => Record<string, string>, () => string, number]>([
+    ['opens with the token and own origin', () => ({ Origin: origin() }), line, 101],
+    ['needs the token', () => ({ Origin: origin() }), () => '/rpc', 401],
     [
-      'opens with cookie and own origin',
-      () => ({ Cookie: cookie, Origin: origin() }),
-      '/rpc',
-      101,
+      'takes no wrong token',
+      () => ({ Origin: origin() }),
+      () => '/rpc?token=wrong',
+      401,
     ],
-    ['needs the cookie or token', () => ({ Origin: origin() }), '/rpc', 401],
-    ['takes no wrong token', () => ({ Origin: origin() }), '/rpc?token=wrong', 401],
-    [
-      'refuses other sites',
-      () => ({ Cookie: cookie, Origin: 'https://evil.example' }),
-      '/rpc',
-      403,
-    ],
-    ['refuses an absent origin', () => ({ Cookie: cookie }), '/rpc', 403],
+    ['refuses other sites', () => ({ Origin: 'https://evil.example' }), line, 403],
+    ['refuses an absent origin', () => ({}), line, 403],
     [
       'refuses a foreign Host',
-      () => ({ Cookie: cookie, Origin: 'http://evil.example', Host: 'evil.example' }),
-      '/rpc',
+      () => ({ Origin: 'http://evil.example', Host: 'evil.example' }),
+      line,
       421,
     ],
-    ['is nowhere else', () => ({ Cookie: cookie, Origin: origin() }), '/', 404],
+    ['is nowhere else', () => ({ Origin: origin() }), () => `/${search}`, 404],
   ])('%s', async (_title, headers, target, status) => {
-    const answer = await rawUpgrade({ port, target, headers: headers() });
+    const answer = await rawUpgrade({
+      port,
+      target: target(),
+      headers: headers(),
+    });
     expect(answer.status).toBe(status);
   });
 

@@ -1,7 +1,6 @@
 /** Who may use the server: the policy as truth tables. */
 import { describe, expect, it } from 'vitest';
 import {
-  accessCookie,
   decideRequest,
   decideUpgrade,
   isOwnHost,
@@ -10,37 +9,30 @@ import {
 } from '../../../src/main/serve/access.ts';
 
 const access = { token: 't0ken-of-this-start', port: 4711 };
-const cookie = accessCookie(access).split(';')[0]!;
 
 const page: RequestFacts = {
   method: 'GET',
   target: '/',
   host: '127.0.0.1:4711',
   origin: undefined,
-  cookie,
-  site: 'none',
 };
 const socket: RequestFacts = {
   ...page,
-  target: '/rpc',
+  target: `/rpc?token=${access.token}`,
   origin: 'http://127.0.0.1:4711',
 };
 
 describe('a request', () => {
   const served = { kind: 'serve', pathname: '/' };
+  const admitted = { kind: 'admit' };
   const refused = (status: number) => ({ kind: 'refuse', status });
   it.each<[string, Partial<RequestFacts>, object]>([
-    ['with the cookie is served', {}, served],
+    ['for the page is served', {}, served],
     ['by another name of this host', { host: 'localhost:4711' }, served],
-    ['without cookie', { cookie: undefined }, refused(401)],
-    ['with a cookie of another start', { cookie: 'gradwire-4711=other' }, refused(401)],
-    [
-      'with another port’s cookie',
-      { cookie: `gradwire-4712=${access.token}` },
-      refused(401),
-    ],
-    ['with the cookie among others', { cookie: `a=b; ${cookie}; c=d` }, served],
-    ['with an empty cookie value', { cookie: 'gradwire-4711=' }, refused(401)],
+    ['with the token is admitted', { target: `/?token=${access.token}` }, admitted],
+    ['for the line, with the token', { target: socket.target }, refused(426)],
+    ['for the line, with another token', { target: '/rpc?token=no' }, refused(401)],
+    ['for the line, without token', { target: '/rpc' }, refused(401)],
     ['with a foreign Host', { host: 'evil.example:4711' }, refused(421)],
     ['with another port in Host', { host: '127.0.0.1:4712' }, refused(421)],
     ['without Host', { host: undefined }, refused(421)],
@@ -55,44 +47,24 @@ describe('a request', () => {
     ['for another authority', { target: '//evil.example/' }, refused(404)],
     ['that climbs', { target: '/../package.json' }, refused(404)],
     ['that climbs in escapes', { target: '/%2e%2e/package.json' }, refused(404)],
-    ['with a wrong token', { target: '/?token=no', cookie: undefined }, refused(401)],
+    ['with a wrong token', { target: '/?token=no' }, refused(401)],
     ['with an empty token', { target: '/?token=' }, refused(401)],
     [
       'with the token elsewhere',
-      { target: `/x?token=${access.token}`, cookie: undefined },
-      refused(401),
+      { target: `/x?token=${access.token}` },
+      { kind: 'serve', pathname: '/x' },
     ],
   ])('%s', (_title, change, decision) => {
     expect(decideRequest({ ...page, ...change }, access)).toEqual(decision);
-  });
-
-  it.each([
-    ['none', 'redirect'],
-    ['same-origin', 'redirect'],
-    ['same-site', 'page'],
-    ['cross-site', 'page'],
-    [undefined, 'page'],
-  ])('with the token, from site %s, is admitted by %s', (site, by) => {
-    const target = `/?token=${access.token}`;
-    expect(decideRequest({ ...page, cookie: undefined, target, site }, access)).toEqual(
-      {
-        kind: 'admit',
-        by,
-      },
-    );
   });
 });
 
 describe('a WebSocket', () => {
   it.each<[string, Partial<RequestFacts>, number | 'open']>([
-    ['with cookie and own origin opens', {}, 'open'],
-    [
-      'with the token instead',
-      { target: `/rpc?token=${access.token}`, cookie: undefined },
-      'open',
-    ],
-    ['with a wrong token, cookie or not', { target: '/rpc?token=no' }, 401],
-    ['without either', { cookie: undefined }, 401],
+    ['with the token and own origin opens', {}, 'open'],
+    ['with a wrong token', { target: '/rpc?token=no' }, 401],
+    ['with an empty token', { target: '/rpc?token=' }, 401],
+    ['without token', { target: '/rpc' }, 401],
     ['from another site', { origin: 'https://evil.example' }, 403],
     ['from another port', { origin: 'http://127.0.0.1:4712' }, 403],
     ['from a sandboxed page', { origin: 'null' }, 403],
@@ -127,8 +99,4 @@ it('makes tokens of 256 bits that need no escape in a URL', () => {
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
     expect(encodeURIComponent(token)).toBe(token);
   }
-});
-
-it('keeps the cookie from scripts and from other sites', () => {
-  expect(accessCookie(access)).toMatch(/; HttpOnly; SameSite=Strict$/);
 });

@@ -105,7 +105,7 @@ describe('the files given out', () => {
 });
 
 it('allows nothing by default and nothing inline', () => {
-  const policy = contentSecurityPolicy(['ws://127.0.0.1:4711']);
+  const policy = contentSecurityPolicy({ sockets: ['ws://127.0.0.1:4711'] });
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("connect-src 'self' ws://127.0.0.1:4711;");
   expect(policy).not.toMatch(/unsafe|\*|https?:/);

@@ -17,5 +17,5 @@ export type Opening =
   | { readonly kind: 'open'; readonly channel: Channel }
   /** Unavailable now; retry. */
   | { readonly kind: 'unreachable' }
-  /** The host refuses this page, whose access token belongs to an earlier start. */
+  /** The host refuses this page, which has no access token or that of an earlier start. */
   | { readonly kind: 'refused' };
