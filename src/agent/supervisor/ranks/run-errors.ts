@@ -49,6 +49,17 @@ export function stoppedInterrupted(): ErrorData {
   ).toData();
 }
 
+/** The end of a run whose ranks had been told that their nodes are taken back. */
+export function stoppedWithNodes(): ErrorData {
+  return failure(
+    'RUN_STOPPED',
+    'the run was stopped while its ranks were ending, because their nodes are taken back',
+    {
+      next: 'Records up to then are stored.',
+    },
+  ).toData();
+}
+
 /** The last failure of a run that has no restarts left. */
 export function restartsExhausted(error: ErrorData): ErrorData {
   const message = `${error.message} (after ${MOST_RESTARTS} restarts without a new checkpoint)`;

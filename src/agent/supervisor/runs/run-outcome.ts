@@ -2,6 +2,7 @@
 import { failure, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { DoneRecord } from '../../../shared/records/done.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
+import { stoppedWithNodes } from '../ranks/run-errors.ts';
 
 export class RunOutcome {
   readonly #node: string;
@@ -74,6 +75,7 @@ export class RunOutcome {
       return this.#nodesEnd;
     }
     if (result !== undefined) return undefined;
+    if (this.#nodesEnd !== undefined && this.#stopping) return stoppedWithNodes();
     return failure('RUN_INCOMPLETE', 'all ranks ended without a result').toData();
   }
 }
