@@ -1,16 +1,14 @@
 /**
  * `npm run reproduced [-- DIRECTORY]`: takes the results of a directory of `gradwire reproduce` into docs/reproduced,
- * without paths of the machine, and makes docs/reproduced.md of all that are there. A figure
- * whose result is not there keeps what the page says of it.
+ * without paths of the machine, and makes docs/reproduced.md of all that are there.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readResults } from '../src/main/figures/read-results.ts';
 import { figures } from '../src/reproduce/figures/registry.ts';
 import { judgedAgain } from '../src/reproduce/judge-again.ts';
 import {
   documentOf,
-  entriesIn,
   entryOf,
   inOrder,
 } from '../src/reproduce/page/results-document.ts';
@@ -44,9 +42,7 @@ for (const result of results) {
     `${JSON.stringify(result)}\n`,
   );
 }
-const made = new Map(results.map((result) => [result.figure, entryOf(result)]));
-const before = entriesIn(readFileSync(page, 'utf8'));
-const entries = [...before.filter(({ figure }) => !made.has(figure)), ...made.values()];
+const entries = results.map(entryOf);
 const missing = ids.filter((id) => !entries.some(({ figure }) => figure === id));
 writeFileSync(page, documentOf(inOrder(entries, ids), missing));
 process.stdout.write(`${results.length} results are in docs/reproduced\n`);

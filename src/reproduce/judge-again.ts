@@ -9,10 +9,14 @@ import { plannedRuns } from './planned-runs.ts';
 import { resultOf, type Result } from './result.ts';
 import { setupOf } from './setup.ts';
 
-/** @returns undefined if there is no such figure any more, or it has other settings, cases or seeds */
+/**
+ * Judges by the rule of now, and notes the moment if that is another one than before.
+ * @returns undefined if there is no such figure any more, or it has other settings, cases or seeds
+ */
 export function judgedAgain(
   result: Result,
   figures: readonly Figure[],
+  at: number = Date.now(),
 ): Result | undefined {
   const { device, full, gradwire, measuredAt, python, seconds } = result;
   const figure = figures.find(({ id }) => id === (full?.of ?? result.figure));
@@ -33,7 +37,7 @@ export function judgedAgain(
   const made = result.runs.map((one) => `${one.case} ${one.seed}`).toSorted();
   if (!isSame || !isDeepStrictEqual(planned, made)) return undefined;
   const runs = result.runs.map(({ label: _, ...run }) => run);
-  return resultOf(now, runs, {
+  const again = resultOf(now, runs, {
     device,
     ...(full === undefined ? {} : { full }),
     ...(python === undefined ? {} : { python }),
@@ -41,4 +45,17 @@ export function judgedAgain(
     measuredAt,
     seconds,
   });
+  const ruleChangedAt =
+    result.ruleChangedAt ?? (ruleOf(again) === ruleOf(result) ? undefined : at);
+  return ruleChangedAt === undefined ? again : { ...again, ruleChangedAt };
 }
+
+/** A text of all that decides a verdict, but what was measured. */
+const ruleOf = ({ findings }: Result): string =>
+  JSON.stringify(
+    findings.map(({ kind, measured, text }) => [
+      kind,
+      text,
+      measured.map(({ falseAt, name, trueAt }) => [name, trueAt, falseAt]),
+    ]),
+  );

@@ -6,14 +6,15 @@
  * - A figure is confirmed only if all tests hold. If one of them is false in truth, it must
  *   hold by chance; each test holds by chance with at most `LEVEL`, so the figure is, too.
  * - A figure is refuted if any of its n claimed tests fails. Each fails by chance with at most
- *   LEVEL / n, so that together they do with at most `LEVEL`.
+ *   LEVEL / n, so that together they do with at most `LEVEL`. Readings of one statement count once, since
+ *   it fails only if it does by each of them.
  *
  * A test holds only if its mean is one that counts, too: an effect between the two bounds is neither shown
  * nor excluded, however sure it is. A control that fails refutes nothing: these runs could not have told.
  * Nor does a check that fails: the fault is ours.
  */
 import { studentQuantile } from './student-t.ts';
-import { LEAST_SEEDS, type Part, type Test } from './part.ts';
+import { LEAST_SEEDS, type Part, type Test, type TestedPart } from './part.ts';
 import { mean } from './sweep.ts';
 
 /** The largest probability of a false verdict of a figure. */
@@ -47,7 +48,7 @@ interface Measured {
   readonly trueAt: number;
   readonly falseAt: number;
   /**
-   * The distance from `falseAt` at which a true mean would have been found in four of five
+   * The distance from `falseAt` at which the test would hold for a true mean in four of five
    * repetitions; of a ratio: the factor.
    */
   readonly visible: number;
@@ -56,6 +57,8 @@ interface Measured {
    * are; missing if none would, and for a test that is decided.
    */
   readonly seedsToDecide?: number | undefined;
+  /** The outcome with so many seeds. */
+  readonly thenOutcome?: 'holds' | 'fails' | undefined;
   /** All of that in words. */
   readonly text: string;
 }
@@ -70,13 +73,17 @@ export interface Judged {
 /** @param obstacle why times measured here decide nothing; undefined if they can */
 export function judgementOf(parts: readonly Part[], obstacle?: string): Judged {
   if (parts.length === 0) throw new Error('internal: a judgement without parts');
-  const tests = parts.flatMap((part) => (part.kind === 'claim' ? part.tests : []));
-  const failing = LEVEL / Math.max(1, tests.length);
+  const claims = parts.filter((part): part is TestedPart => part.kind === 'claim');
+  const statements = claims.reduce(
+    (sum, { readings, tests }) => sum + (readings === true ? 1 : tests.length),
+    0,
+  );
+  const failing = LEVEL / Math.max(1, statements);
   const findings = parts.map((part) => findingOf(part, failing, obstacle));
   return {
     verdict: verdictOf(findings),
     findings,
-    falseVerdict: tests.length === 0 ? 0 : Math.max(LEVEL, tests.length * failing),
+    falseVerdict: statements === 0 ? 0 : LEVEL,
   };
 }
 
@@ -98,13 +105,14 @@ function findingOf(part: Part, failing: number, obstacle?: string): Finding {
   if (part.timed !== undefined && obstacle !== undefined) {
     return { kind, text, outcome: 'unclear', obstacle, measured };
   }
-  return { kind, text, outcome: together(measured), measured };
+  return { kind, text, outcome: together(measured, part.readings === true), measured };
 }
 
-/** Fails if one fails, holds if all hold. */
-function together(measured: readonly Measured[]): Outcome {
+/** Fails if one fails, of readings if all fail; holds if all hold. */
+function together(measured: readonly Measured[], areReadings: boolean): Outcome {
   const has = (outcome: Outcome): boolean =>
     measured.some((one) => one.outcome === outcome);
+  if (has('fails') && areReadings && (has('holds') || has('unclear'))) return 'unclear';
   if (has('fails')) return 'fails';
   // No test: nothing that the statement is about was observed.
   return measured.length === 0 || has('unclear') ? 'unclear' : 'holds';
@@ -142,7 +150,9 @@ function measure(test: Test, failing: number): Measured {
   const isBetween = sign * center > falseAt && sign * center < trueAt;
   const seedsToDecide =
     outcome === 'unclear' && !isBetween ? decidingSeeds(outcomeOf, count) : undefined;
-  const visible = error * studentQuantile(POWER, count - 1) + margin(LEVEL);
+  // The mean has to be sure, and one that counts.
+  const needed = Math.max(margin(LEVEL), Math.abs(trueAt - falseAt));
+  const visible = error * studentQuantile(POWER, count - 1) + needed;
   const found = {
     outcome,
     mean: outOf(center),
@@ -151,7 +161,9 @@ function measure(test: Test, failing: number): Measured {
     trueAt: test.trueAt,
     falseAt: test.falseAt,
     visible: outOf(visible),
-    ...(seedsToDecide === undefined ? {} : { seedsToDecide }),
+    ...(seedsToDecide === undefined
+      ? {}
+      : { seedsToDecide, thenOutcome: decided(outcomeOf(seedsToDecide)) }),
   } as const;
   return {
     ...(name === undefined ? {} : { name }),
@@ -159,6 +171,9 @@ function measure(test: Test, failing: number): Measured {
     text: textOf(found, side, format),
   };
 }
+
+const decided = (outcome: Outcome): 'holds' | 'fails' | undefined =>
+  outcome === 'unclear' ? undefined : outcome;
 
 /** The most seeds that are thought of. */
 const MOST_SEEDS = 1000;

@@ -11,15 +11,22 @@ import { formatFactor, formatQuantity } from '../shared/words/units.ts';
  * - `check`: holds by construction, so it tests the implementation and confirms no claim
  */
 export type Part =
-  | {
-      readonly kind: 'claim' | 'control';
-      readonly text: string;
-      /** All must hold. */
-      readonly tests: readonly Test[];
-      /** Set if times were measured, which a busy machine cannot give. */
-      readonly timed?: true;
-    }
+  | TestedPart
   | { readonly kind: 'check'; readonly text: string; readonly holds: boolean };
+
+export interface TestedPart {
+  readonly kind: 'claim' | 'control';
+  readonly text: string;
+  /** All must hold. */
+  readonly tests: readonly Test[];
+  /**
+   * Set if the tests are readings of one statement that the paper leaves open: it holds if it does by
+   * all of them, and fails only if it does by all of them.
+   */
+  readonly readings?: true;
+  /** Set if times were measured, which a busy machine cannot give. */
+  readonly timed?: true;
+}
 
 /** A quantity with one value per seed, and which of its means make the statement true. */
 export interface Test {
@@ -54,6 +61,14 @@ export const claim = (text: string, ...tests: readonly Test[]): Part => ({
   kind: 'claim',
   text,
   tests,
+});
+
+/** A claim whose words the paper leaves open, tested by each of its readings. */
+export const claimByReadings = (text: string, ...tests: readonly Test[]): Part => ({
+  kind: 'claim',
+  text,
+  tests,
+  readings: true,
 });
 
 /** A claim about times. */

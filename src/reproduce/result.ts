@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { inputError } from '../shared/errors/errors.ts';
 import { plainIssue } from '../shared/checks/plain-issue.ts';
+import { LOCAL_NODE } from '../shared/machines/node-entry.ts';
 import { chartSchema } from './chart/chart.ts';
 import type { Figure } from './figure.ts';
 import { judgementOf, type Finding } from './judgement.ts';
@@ -52,6 +53,7 @@ const findingSchema = z.strictObject({
         falseAt: z.number(),
         visible: z.number(),
         seedsToDecide: z.number().optional(),
+        thenOutcome: z.enum(['holds', 'fails']).optional(),
         text,
       }),
     )
@@ -110,6 +112,8 @@ const resultSchema = z.strictObject({
     .optional(),
   /** The Python whose PyTorch computed the runs that gain by it, if one was named. */
   python: text.optional(),
+  /** When a rule that the runs were judged by again was first another one than before, in milliseconds since 1970. */
+  ruleChangedAt: z.number().optional(),
   /** When the last run ended, in milliseconds since 1970. */
   measuredAt: z.number(),
   /** Time of all runs together, from start to end. */
@@ -139,15 +143,7 @@ export function resultOf(
 ): Result {
   const sweep = new Sweep(runs);
   const { parts, ours } = figure.judge(sweep);
-  const obstacle =
-    circumstances.full === undefined
-      ? obstacleToTimes(
-          Math.max(...plannedRuns(figure).map(({ spec }) => spec.world.ranks)),
-          circumstances.device.cores,
-          runs.map(({ others }) => others),
-        )
-      : // Whoever names the machines answers for them.
-        undefined;
+  const obstacle = obstacleOn(figure, runs, circumstances);
   const { falseVerdict, findings, verdict } = judgementOf(parts, obstacle);
   const labels = new Map(figure.cases.map(({ id, label }) => [id, label]));
   return {
@@ -165,7 +161,7 @@ export function resultOf(
     findings,
     settings: figure.settings ?? [],
     setup: setupOf(figure),
-    differences: figure.differences,
+    differences: [...figure.differences, ...unwatched(figure, runs, circumstances)],
     chart: figure.chart(sweep),
     table: figure.table(sweep),
     runs: runs.map(({ case: id, values, ...run }) => ({
@@ -176,6 +172,41 @@ export function resultOf(
     })),
     ...circumstances,
   };
+}
+
+/** The reason why times of these runs decide nothing; undefined if they can. */
+function obstacleOn(
+  figure: Figure,
+  runs: readonly StoredRun[],
+  { device, full }: Circumstances,
+): string | undefined {
+  const ranks = Math.max(...plannedRuns(figure).map(({ spec }) => spec.world.ranks));
+  const others = runs.map((run) => run.others);
+  if (full === undefined) return obstacleToTimes(ranks, device.cores, others);
+  // Machines with fewer processors were refused before the first run.
+  return full.nodes.includes(LOCAL_NODE)
+    ? obstacleToTimes(
+        ranks,
+        ranks,
+        others.filter((share) => share !== undefined),
+      )
+    : undefined;
+}
+
+/** A sentence about the machines that were named for times, if other work there was not measured. */
+function unwatched(
+  { timed }: Figure,
+  runs: readonly StoredRun[],
+  { full }: Circumstances,
+): readonly string[] {
+  if (full === undefined || timed !== true) return [];
+  const isKnown = runs.every(({ others }) => others !== undefined);
+  const unknown = full.nodes.filter((node) => !isKnown || node !== LOCAL_NODE);
+  return unknown.length === 0
+    ? []
+    : [
+        `What else ran meanwhile was not measured on ${unknown.join(', ')}: the times count as if it were nothing.`,
+      ];
 }
 
 /** @throws GradwireError `RESULT_INVALID`, `RESULT_TOO_NEW` */

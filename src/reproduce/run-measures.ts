@@ -32,61 +32,90 @@ export function settled(
   return found;
 }
 
+/** Phases of a reduction. */
+const REDUCTION_PHASES: readonly Phase[] = ['send', 'receive', 'wait', 'reduce'];
+
 /**
- * Milliseconds that each iteration, from a given one on, spent in some phases. Taken from the
- * rank that spent the least: it arrived last and did not wait.
+ * Milliseconds that an iteration, from a given one on, takes beyond the longest that a rank spends outside
+ * some phases: the mean of the ranks' walls less that. No single rank tells how long an exchange takes: what
+ * the last one to arrive sends, its network card carries while it computes again, and the others wait for it
+ * as well. Whoever ends an iteration late makes up for it in the next, so that the mean has neither, without
+ * a common clock.
+ *
+ * It is a lower bound: what is carried beneath the computing of a rank that is always late costs nothing. But
+ * it is no less than what the rank spent in the phases that spent least there, which is positive.
+ * @param phases default: those of a reduction
+ * @param over the value of all iterations together; default: the median
  * @throws GradwireError `MEASURE_MISSING`
  */
-export function leastTimes(
+export function exchangeTime(
   records: readonly RunRecord[],
   from: number,
-  phases: readonly Phase[],
-): readonly number[] {
-  const least = new Map<number, number>();
-  for (const record of iterationsOf(records)) {
-    const { iteration } = record;
-    if (iteration < from) continue;
-    const time = timeOf(record, phases);
-    least.set(iteration, Math.min(time, least.get(iteration) ?? Infinity));
-  }
-  if (least.size === 0) throw missing(`iterations from ${from}`);
-  return [...least.values()];
+  phases: readonly Phase[] = REDUCTION_PHASES,
+  over: (times: readonly number[]) => number | undefined = median,
+): number {
+  const byIteration = iterationsIn(records, { from });
+  const beyond = byIteration.map((ranks) => {
+    const own = ranks.map((record) => record.wall - timeOf(record, phases));
+    return mean(ranks.map(({ wall }) => wall)) - Math.max(...own);
+  });
+  const least = byIteration.map((ranks) =>
+    Math.min(...ranks.map((record) => timeOf(record, phases))),
+  );
+  const what = `iterations from ${from}`;
+  return Math.max(required(over(beyond), what), required(over(least), what));
 }
+
+/**
+ * Milliseconds that an iteration takes on average over the ranks, which may end it at different moments.
+ * @param over the value of all iterations together; default: the median
+ * @throws GradwireError `MEASURE_MISSING`
+ */
+export const meanIterationTime = (
+  records: readonly RunRecord[],
+  from: number,
+  over: (times: readonly number[]) => number | undefined = median,
+): number =>
+  required(
+    over(rankMeans(records, { from }, ({ wall }) => wall, 'time')),
+    `iterations from ${from}`,
+  );
 
 /**
  * A value of each iteration in a range (end excluded), averaged over ranks, in order.
  * @throws GradwireError `MEASURE_MISSING` if a rank has no such value, or the range has no
  * iteration
  */
-export function rankMeans(
+export const rankMeans = (
   records: readonly RunRecord[],
-  { from, to = Infinity }: { readonly from: number; readonly to?: number },
+  range: Range,
   value: (record: IterationRecord) => number | undefined,
   what: string,
-): readonly number[] {
-  const found = new Map<number, number[]>();
+): readonly number[] =>
+  iterationsIn(records, range).map((ranks) =>
+    mean(ranks.map((record) => required(value(record), what))),
+  );
+
+interface Range {
+  readonly from: number;
+  readonly to?: number;
+}
+
+/** The ranks' records of each iteration in a range, in order. */
+function iterationsIn(
+  records: readonly RunRecord[],
+  { from, to = Infinity }: Range,
+): readonly (readonly IterationRecord[])[] {
+  const found = new Map<number, IterationRecord[]>();
   for (const record of iterationsOf(records)) {
     const { iteration } = record;
     if (iteration < from || iteration >= to) continue;
-    const values = found.get(iteration) ?? [];
-    values.push(required(value(record), what));
-    found.set(iteration, values);
+    const ranks = found.get(iteration);
+    if (ranks === undefined) found.set(iteration, [record]);
+    else ranks.push(record);
   }
   if (found.size === 0) throw missing(`iterations from ${from}`);
-  return [...found].sort(([a], [b]) => a - b).map(([, values]) => mean(values));
-}
-
-/**
- * Milliseconds of some phases together: the median over the iterations from a given one on,
- * each taken from the rank that spent the least, which arrived last and did not wait.
- * @throws GradwireError `MEASURE_MISSING`
- */
-export function timeOfLastRank(
-  records: readonly RunRecord[],
-  from: number,
-  phases: readonly Phase[],
-): number {
-  return required(median(leastTimes(records, from, phases)), `iterations from ${from}`);
+  return [...found].sort(([a], [b]) => a - b).map(([, ranks]) => ranks);
 }
 
 export const evaluationsOf = (
@@ -192,25 +221,6 @@ export function leastTime(
 /** Time that an iteration spent in these phases, in milliseconds. */
 const timeOf = (iteration: IterationRecord, phases: readonly Phase[]): number =>
   phases.reduce((sum, phase) => sum + (iteration.phases[phase] ?? 0), 0);
-
-/**
- * Milliseconds that an iteration's reduction takes: the median over the iterations from a given
- * one on, each taken from the rank that arrived last, which does not wait.
- * @throws GradwireError `MEASURE_MISSING`
- */
-export const reductionTime = (records: readonly RunRecord[], from: number): number =>
-  timeOfLastRank(records, from, ['send', 'receive', 'wait', 'reduce']);
-
-/**
- * Milliseconds that an iteration takes: the median on rank 0, from a given iteration
- * on.
- * @throws GradwireError `MEASURE_MISSING`
- */
-export const iterationTime = (records: readonly RunRecord[], from: number): number =>
-  required(
-    median(settled(records, from).map(({ wall }) => wall)),
-    `iterations from ${from}`,
-  );
 
 /** @throws GradwireError `MEASURE_MISSING` */
 export function doneOf(records: readonly RunRecord[]): DoneRecord {

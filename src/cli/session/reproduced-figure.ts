@@ -7,6 +7,7 @@ import type { PlannedRun } from '../../reproduce/planned-runs.ts';
 import { projected, type QuickBudget } from '../../reproduce/quick-budget.ts';
 import { resultOf, type Result } from '../../reproduce/result.ts';
 import { toErrorData } from '../../shared/errors/errors.ts';
+import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { formatElapsed } from '../../shared/words/units.ts';
 import type { FigurePrinter } from '../text/figure-printer.ts';
 import { reportError } from '../text/report-error.ts';
@@ -63,7 +64,9 @@ export async function reproduceFigure(
   try {
     // Times that belong together are taken together.
     const kept = figure.timed ? undefined : await keep(plan, device);
-    const timesCount = isTimed && ranks <= device.cores;
+    const timesCount =
+      figure.timed === true &&
+      (full === undefined ? ranks <= device.cores : full.nodes.includes(LOCAL_NODE));
     const share = quick?.share ?? Infinity;
     const take = (made: FigureProgress): boolean => {
       const { stored, index, isKept, milliseconds } = made;

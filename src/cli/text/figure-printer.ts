@@ -71,7 +71,7 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
       );
     },
     end: (result, page) => {
-      const { verdict, claim, falseVerdict, findings, ours } = result;
+      const { verdict, claim, findings, ours } = result;
       const parts = findings.flatMap(({ kind, measured, outcome, text }) => [
         `  ${outcome.padEnd(7)}  ${kind === 'claim' ? '' : `${kind}: `}${text}`,
         ...measured.map(
@@ -79,7 +79,7 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
             `           ${one.name === undefined ? '' : `${one.name}: `}${one.text}`,
         ),
       ]);
-      const chance = chanceText(falseVerdict);
+      const chance = chanceText(result);
       write(
         `\n${verdict}: ${verdictText(result)}\n${parts.join('\n')}\n` +
           (chance === undefined ? '' : `${chance}\n`) +

@@ -61,13 +61,15 @@ export function pointOf(x: number, values: readonly number[]): ChartPoint {
 }
 
 /**
- * Mean and extremes of curves at the x values that all of them have.
+ * Mean and extremes of curves at the x values that all of them have. Runs that diverged have empty ones,
+ * which are left out.
  * @param factor multiplies the values: 100 for percent
  */
 export function meanCurve(
-  curves: readonly (readonly { readonly x: number; readonly y: number }[])[],
+  all: readonly (readonly { readonly x: number; readonly y: number }[])[],
   factor = 1,
 ): readonly ChartPoint[] {
+  const curves = all.filter((curve) => curve.length > 0);
   return (curves[0] ?? []).flatMap(({ x }) => {
     const values = curves.flatMap((curve) => curve.filter((point) => point.x === x));
     if (values.length < curves.length) return [];

@@ -9,7 +9,14 @@ import { doneOf, replicaCurve, required } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { twoDecimals } from '../two-decimals.ts';
 import { accuracyChart } from './accuracy-chart.ts';
-import { A2SGD_METHODS, closerThanOthers, DENSE, ownMetric } from './a2sgd-peers.ts';
+import {
+  A2SGD_METHODS,
+  closerThanOthers,
+  DENSE,
+  ownMetric,
+  READINGS_RULE,
+  type Reading,
+} from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
 /** The claim of section 4.2 for each of its classifiers. */
@@ -72,8 +79,8 @@ export const accuracyFigure = (own: Own, closer: Closer): Figure => ({
   paper: A2SGD,
   rule:
     'The distance of a method is the accuracy of dense SGD with the same seed minus ' +
-    'its own, both on the test set at the end, and of the workers’ own weights. A2SGD’s distance is smaller ' +
-    `than that of each other method, by ${closer.text}.`,
+    'its own, both on the test set at the end. A2SGD’s distance is smaller ' +
+    `than that of each other method, by ${closer.text}. ${READINGS_RULE}`,
   measure: (records) => ({
     values: {
       accuracy: required(doneOf(records).metric, 'accuracy at its end'),
@@ -84,7 +91,7 @@ export const accuracyFigure = (own: Own, closer: Closer): Figure => ({
   // Ten classes.
   guess: () => ({ accuracy: 0.1, replicas: 0.1 }),
   judge: (sweep) => ({
-    parts: closerThanOthers((id) => distances(sweep, id), closer.least),
+    parts: closerThanOthers((id, by) => distances(sweep, id, by), closer.least),
     ours: A2SGD_METHODS.map(
       ({ id, name }) => `${name} ${formatPercent(sweep.mean(id, 'replicas'))}`,
     ).join(', '),
@@ -113,7 +120,8 @@ export const accuracyFigure = (own: Own, closer: Closer): Figure => ({
 });
 
 /** Distance behind dense SGD, by seed. */
-function distances(sweep: Sweep, id: string): readonly number[] {
-  const dense = sweep.values(DENSE.id, 'replicas');
-  return sweep.values(id, 'replicas').map((value, index) => dense[index]! - value);
+function distances(sweep: Sweep, id: string, by: Reading): readonly number[] {
+  const measure = by === 'averaged' ? 'accuracy' : by;
+  const dense = sweep.values(DENSE.id, measure);
+  return sweep.values(id, measure).map((value, index) => dense[index]! - value);
 }

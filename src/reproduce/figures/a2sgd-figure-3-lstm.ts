@@ -16,6 +16,8 @@ import {
   closerThanOthers,
   DENSE,
   ownMetric,
+  READINGS_RULE,
+  type Reading,
 } from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
@@ -59,8 +61,9 @@ export const a2sgdFigure3Lstm: Figure = {
   },
   rule:
     'The distance of a method is its perplexity divided by that of dense SGD with the same seed, minus one, ' +
-    'both on the test set at the end, and of the workers’ own weights. A2SGD’s distance is smaller than that of each ' +
-    'other method, by a tenth of a per cent or more; that is ours, as the text has no numbers of others.',
+    'both on the test set at the end. A2SGD’s distance is smaller than that of each ' +
+    'other method, by a tenth of a per cent or more; that is ours, as the text has no numbers of others. ' +
+    READINGS_RULE,
   settings: [
     A2SGD_QSGD_SETTING,
     A2SGD_SHARE_SETTING,
@@ -90,7 +93,7 @@ export const a2sgdFigure3Lstm: Figure = {
   // As many bytes.
   guess: () => ({ metric: 256, replicas: 256 }),
   judge: (sweep) => ({
-    parts: closerThanOthers((id) => distances(sweep, id), CLOSER),
+    parts: closerThanOthers((id, by) => distances(sweep, id, by), CLOSER),
     ours: A2SGD_METHODS.map(
       ({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'replicas'))}`,
     ).join(', '),
@@ -118,13 +121,14 @@ export const a2sgdFigure3Lstm: Figure = {
       name,
       ...withExtremes(sweep.values(id, 'replicas'), formatQuantity),
       formatQuantity(sweep.mean(id, 'metric')),
-      id === DENSE.id ? '–' : formatPercent(mean(distances(sweep, id))),
+      id === DENSE.id ? '–' : formatPercent(mean(distances(sweep, id, 'replicas'))),
     ]),
   }),
 };
 
 /** Distance behind dense SGD, relative, by seed. */
-function distances(sweep: Sweep, id: string): readonly number[] {
-  const dense = sweep.values(DENSE.id, 'replicas');
-  return sweep.values(id, 'replicas').map((value, index) => value / dense[index]! - 1);
+function distances(sweep: Sweep, id: string, by: Reading): readonly number[] {
+  const measure = by === 'averaged' ? 'metric' : by;
+  const dense = sweep.values(DENSE.id, measure);
+  return sweep.values(id, measure).map((value, index) => value / dense[index]! - 1);
 }

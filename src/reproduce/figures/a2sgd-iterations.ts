@@ -1,6 +1,6 @@
 /** Shared by A2SGD's Figures 4 and 5: iterations with a small and a large gradient, by method and workers. */
 import type { Case, Figure, Setting } from '../figure.ts';
-import { iterationTime } from '../run-measures.ts';
+import { meanIterationTime } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { A2SGD_METHODS, type MethodId } from './a2sgd-peers.ts';
 
@@ -85,7 +85,7 @@ export const WORKERS_SETTING: Setting = {
 };
 
 export const measureIteration: Figure['measure'] = (records) => ({
-  values: { time: iterationTime(records, FROM) },
+  values: { time: meanIterationTime(records, FROM) },
 });
 
 /** Milliseconds of an iteration, by seed. */

@@ -19,6 +19,7 @@ export const {
   measureLoss,
   ourLosses,
   quotedLosses,
+  trainsAsWell,
 } = lossesAgainst({
   compared: 'test loss',
   theirs: THEIRS,
@@ -31,6 +32,10 @@ export const {
 export const RISE_TEXT =
   'Above means by 0.18 % or more, relative to the other loss with the same seed: the ' +
   'smallest rise that the paper counts as one (0.4538 to 0.4546, Table 1).';
+
+/** A difference of all these tables. */
+export const CLICK_MEASURES =
+  'The paper’s tables have accuracies, and losses in training, too. Here the table has the AUC in place of the accuracy, which is above chance only where more is clicked than not, and the loss in training over the last fifth of the iterations, of samples that are all new.';
 
 /** A recommendation model, and how it is trained. */
 export interface ClickScale {

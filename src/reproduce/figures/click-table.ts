@@ -4,6 +4,7 @@ import type { Part } from '../part.ts';
 import type { Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
 import {
+  CLICK_MEASURES,
   lossChart,
   lossTable,
   guessLoss,
@@ -38,6 +39,7 @@ export const clickTable = ({
   heading = 'left out',
   axis,
   parts,
+  differences,
   full,
   ...own
 }: ClickTable): Figure => ({
@@ -45,7 +47,12 @@ export const clickTable = ({
   paper: DCT,
   // Not those by which the settings were examined before.
   seeds: [11, 12, 13, 14, 15],
-  full: { ...full, data: CRITEO },
+  differences: [...differences, CLICK_MEASURES],
+  full: {
+    ...full,
+    differences: [...full.differences, CLICK_MEASURES],
+    data: CRITEO,
+  },
   keeps: isLoss,
   measure: measureLoss,
   guess: guessLoss,

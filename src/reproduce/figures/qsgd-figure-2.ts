@@ -4,12 +4,11 @@
  * Computation".
  */
 import { COMMUNICATION_PHASES } from '../../shared/records/phases.ts';
-import { median } from '../../shared/numbers/quantile.ts';
 import { formatDuration, formatPercent } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
 import type { Case, Figure } from '../figure.ts';
 import { faster, named, timedClaim } from '../part.ts';
-import { leastTimes, rankMeans, required } from '../run-measures.ts';
+import { exchangeTime, meanIterationTime } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { QSGD } from './papers.ts';
 
@@ -156,17 +155,14 @@ export const qsgdFigure2: Figure = {
     'Computing is a pause: 80 ms for AlexNet’s batch on one GPU, and for ResNet-50’s in proportion to the multiplications of its forward pass, divided by the number of ranks. The total batch stays the same, so an epoch has as many iterations at every number of ranks. In the paper batches grow with the number of GPUs where accuracy allows it.',
     'Communication does not overlap computation, as it does with the paper’s double buffering.',
     '32-bit gradients use a ring; in 4 bits every rank sends its codes to every other, as in QSGD’s algorithm. With 4 bits, what a rank sends grows with the number of ranks; in a ring it hardly grows: at 16 ranks both would send the same amount.',
-    'The time of communication is the median over ten iterations, on the rank that arrived last, which waits for no one; the time of an iteration is the median of the means over ranks.',
+    'The time of an iteration is a mean of the ranks, and that of communication what it takes beyond the longest that a rank computes; both are medians over ten iterations.',
   ],
   timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases,
   measure: (records) => {
-    const what = `iterations from ${FROM}`;
-    const walls = rankMeans(records, { from: FROM }, ({ wall }) => wall, 'time');
-    const times = leastTimes(records, FROM, COMMUNICATION_PHASES);
-    const iteration = required(median(walls), what);
-    const communication = required(median(times), what);
+    const iteration = meanIterationTime(records, FROM);
+    const communication = exchangeTime(records, FROM, COMMUNICATION_PHASES);
     return { values: { iteration, communication, share: communication / iteration } };
   },
   judge: (sweep) => {

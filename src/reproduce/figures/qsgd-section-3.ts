@@ -100,7 +100,7 @@ export const qsgdSection3: Figure = {
     text:
       'Quantised to s levels of its ℓ₂ norm, a gradient of n elements has an expected squared error of at most ' +
       'min(n/s², √n/s) times its squared norm. With one level it has about √n non-zero elements and takes some ' +
-      '√n·log n bits; with √n levels at most 2.8n + 32 bits.',
+      '√n·log n bits.',
     quoted: [
       {
         text: 'variance blow-up at most min(n/s², √n/s), and at most s(s + √n) non-zero elements',
@@ -120,8 +120,8 @@ export const qsgdSection3: Figure = {
   rule:
     'Checks, since lemma and theorems are proved, and only our rounding or our codes could be wrong. The squared error, ' +
     'relative to the squared norm, is at most the bound of Lemma 3.1 for 1, 16 and √n levels, and for 16 ' +
-    'levels in buckets of 512. With one level the payload has at most the bits of Theorem 3.2; ' +
-    'with √n levels at most those of Theorem 3.3. A control: with one level of the largest magnitude, for which the ' +
+    'levels in buckets of 512. With one level the payload has at most the bits of Theorem 3.2. ' +
+    'The 2.8n + 32 bits of Theorem 3.3 are shown and not checked: the form of its proof takes more. A control: with one level of the largest magnitude, for which the ' +
     'paper promises no sparsity, the payload is at least twice as long as Theorem 3.2 allows.',
   settings: [
     {
@@ -137,14 +137,14 @@ export const qsgdSection3: Figure = {
     {
       text: 'Elements from a normal distribution.',
       because:
-        'Ours: the bounds are for any vector. That of one level is nearly reached by elements of equal magnitude.',
+        'Ours: the bounds of the lemma are for any vector. That of one level is nearly reached by elements of equal magnitude.',
     },
   ],
   differences: [
     `n = ${formatCount(N)}, synthetic. Both ranks have the same gradient and round it independently, so the average of two has half of the squared error of one: what is measured is doubled.`,
     'A payload ends at a whole word of 32 bits.',
     'The o(1) of Theorem 3.2 is taken as 0, which makes the bound stricter.',
-    'The form that codes every element, the one of the theorem’s proof, is in the table and not in the rule, which is about what is sent: the shorter one.',
+    'Theorem 3.3, 2.8n + 32 bits with √n levels, is no part of the rule. The form of its proof, which codes every element, takes more than that here (in the table), so the theorem leaves out lower terms. The shorter form, which is sent, stays below it for elements from a normal distribution, but not for every vector: with √n levels, elements of equal magnitude have a level of one each, and take three bits each.',
   ],
   seeds: [1, 2, 3, 4, 5],
   cases: casesOf(),
@@ -166,10 +166,6 @@ export const qsgdSection3: Figure = {
         'with one level a payload has at most the bits of Theorem 3.2',
         mean(bitsOf(sweep, SPARSE)) <= sparseBound(1),
       ),
-      check(
-        `with ${DENSE.name} it has at most 2.8n + 32 bits`,
-        mean(bitsOf(sweep, DENSE)) <= denseBound,
-      ),
       control(
         'with one level of the largest magnitude it has at least twice the bits of Theorem 3.2',
         atLeast(sharesOf(bitsOf(sweep, CONTROL), sparseBound(1)), {
@@ -185,7 +181,7 @@ export const qsgdSection3: Figure = {
         (one) =>
           `${one.name}: a squared error of ${formatQuantity(mean(errorsOf(sweep, one)))} times the squared norm, where ${formatQuantity(errorBound(one))} are allowed, and ${formatBits(mean(bitsOf(sweep, one)))}`,
       ).join('; ') +
-      `. The form of the theorem’s proof, which codes all elements, takes ${(mean(bitsOf(sweep, WHOLE)) / N).toPrecision(3)}n bits with √n levels`,
+      `. The form of Theorem 3.3’s proof, which codes all elements, takes ${(mean(bitsOf(sweep, WHOLE)) / N).toPrecision(3)}n bits with √n levels, the form that is sent ${(mean(bitsOf(sweep, DENSE)) / N).toPrecision(3)}n`,
   }),
   chart: (sweep) => ({
     kind: 'bars',

@@ -26,12 +26,18 @@ type Own = Pick<
   'id' | 'number' | 'title' | 'claim' | 'rule' | 'settings' | 'differences'
 >;
 
-/** The figure that trains these models uncompressed and with ScaleCom, without its filter. */
-export const usualBatch = (models: readonly TrainedModel[], own: Own): Figure => ({
+/**
+ * The figure that trains these models uncompressed and with ScaleCom, without its filter.
+ * @param seeds not those by which the settings were examined
+ */
+export const usualBatch = (
+  models: readonly TrainedModel[],
+  seeds: readonly number[],
+  own: Own,
+): Figure => ({
   ...own,
   paper: SCALECOM,
-  // Not those by which the settings were examined before.
-  seeds: [11, 12, 13, 14, 15],
+  seeds,
   cases: casesOf(models, VARIANTS, WORKERS),
   measure: measureMetric,
   guess: guessOf(models),

@@ -78,8 +78,7 @@ export const sparcmlFigure1: Figure = {
   claim: {
     text:
       'The density of the reduced result grows with the number of nodes and with the ' +
-      'density that each node sends. At a few per cent per node the sum over many ' +
-      'nodes becomes dense, and communication is the bottleneck again.',
+      'density that each node sends.',
     quoted: [
       {
         text: '5–10 % of the gradient per node, over a large number of nodes, “can negate the benefits of compression”',

@@ -14,7 +14,7 @@ import {
   timedClaim,
   type Part,
 } from '../part.ts';
-import { doneOf, leastTimes, rankMeans, required } from '../run-measures.ts';
+import { doneOf, exchangeTime, meanIterationTime, required } from '../run-measures.ts';
 import { meanRatio, ratios, type Sweep } from '../sweep.ts';
 import { URL_AND_WEBSPAM, URL_FILE, WEBSPAM_FILE } from './brought-data.ts';
 import { SPARCML } from './papers.ts';
@@ -65,14 +65,12 @@ const ROWS = [
   row('fast', WEBSPAM),
   row('fast', URL),
 ];
-/** The same data and model on both networks. */
-const PAIRS = ROWS.flatMap((slow) =>
-  ROWS.filter(
-    (fast) =>
-      slow.net === 'slow' &&
-      fast.net === 'fast' &&
-      fast.data === slow.data &&
-      fast.model === slow.model,
+/** The rows that the paper has with 8 nodes, which the rule judges; the other is shown beside them. */
+const JUDGED = ROWS.filter(({ model }) => model === 'logistic-regression');
+/** The same data on both networks. */
+const PAIRS = JUDGED.flatMap((slow) =>
+  JUDGED.filter(
+    (fast) => slow.net === 'slow' && fast.net === 'fast' && fast.data === slow.data,
   ).map((fast) => ({ slow, fast })),
 );
 
@@ -128,9 +126,10 @@ const casesOf = (scale: (row: Row) => { readonly workload: object }): readonly C
   });
 
 const COMMON = [
-  'The time of communication is that of the rank that arrived last, which waits for no one; it includes finding the non-zero entries.',
+  'The time of communication is what the pass takes, as a mean of the ranks, beyond the longest that a rank computes in each iteration; it includes finding the non-zero entries.',
   'A sparse reduction adds in a different order than a ring. The hinge loss of an SVM has a kink, at which the last bit of a sum decides whether a sample counts.',
-  'The dense reduction is our ring, not Open MPI’s; the sparse one is split and allgather, as in the paper’s rows of 8 nodes. The rows of 32 nodes are left out, and so is coordinate descent (blockcd), which is not in the table.',
+  'The dense reduction is our ring, not Open MPI’s; the sparse one is split and allgather, as in the paper’s rows of 8 nodes. The rows of 32 nodes are left out, and those of 8 nodes of Piz Daint, whose network is a third one; so is coordinate descent (blockcd), which is not in the table.',
+  'The row of an SVM has no counterpart in the paper, where an SVM has 32 nodes: it is in the table and in no part about times.',
 ];
 
 export const sparcmlTable2: Figure = {
@@ -150,6 +149,14 @@ export const sparcmlTable2: Figure = {
         where: 'Table 2',
       },
       {
+        text: '8 nodes of Piz Daint, logistic regression: Webspam 1.82 (2.40) times as fast, URL 1.80 (2.35) times',
+        where: 'Table 2',
+      },
+      {
+        text: 'an SVM only with 32 nodes of Piz Daint: Webspam 2.49 (3.23) times as fast, URL 3.54 (3.64) times',
+        where: 'Table 2',
+      },
+      {
         text: '8 nodes, InfiniBand: Webspam 1.80 (2.46) times as fast, URL 1.33 (1.80) times',
         where: 'Table 2',
       },
@@ -160,11 +167,12 @@ export const sparcmlTable2: Figure = {
     ],
   },
   rule:
-    'In each row, a network with a data set and a model, the sparse pass takes less ' +
+    'In each row of logistic regression, a network with a data set, the sparse pass takes less ' +
     'time than the dense one, and so does its communication; for each data set the ' +
     'ratio of the dense to the sparse pass is larger on the slow network than on the ' +
     'fast one. Less and larger mean 1.12 times or more, the smallest speed-up that ' +
-    'the paper reports as one (section 8.3). And a check in each row: as the same ' +
+    'the paper reports as one (section 8.3). And a check in each row, also that of the SVM, whose times are ' +
+    'not judged, as the paper has none of 8 nodes: as the same ' +
     'gradients are summed, the losses at the end differ by at most 0.1 %.',
   settings: [
     {
@@ -206,23 +214,19 @@ export const sparcmlTable2: Figure = {
       ...COMMON,
     ],
   },
-  measure: (records) => {
-    const walls = rankMeans(records, { from: FROM }, ({ wall }) => wall, 'time');
-    const exchanges = leastTimes(records, FROM, COMMUNICATION_PHASES);
-    return {
-      values: {
-        pass: total(walls),
-        communication: total(exchanges),
-        loss: required(doneOf(records).loss, 'loss at its end'),
-      },
-    };
-  },
+  measure: (records) => ({
+    values: {
+      pass: meanIterationTime(records, FROM, total),
+      communication: exchangeTime(records, FROM, COMMUNICATION_PHASES, total),
+      loss: required(doneOf(records).loss, 'loss at its end'),
+    },
+  }),
   judge: (sweep) => {
     const of = (kind: Kind, one: Row, name: string): readonly number[] =>
       sweep.values(idOf(kind, one), name);
     return {
       parts: [
-        ...ROWS.flatMap((one): Part[] => [
+        ...JUDGED.flatMap((one): Part[] => [
           timedClaim(
             `${one.name}: the sparse pass takes less time`,
             faster(of('sparse', one, 'pass'), of('dense', one, 'pass')),

@@ -14,7 +14,7 @@ import { escapeMarkup } from '../../shared/words/markup.ts';
 import type { ResultTable } from '../figure.ts';
 import type { Result } from '../result.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { chanceText, verdictText } from './verdict-text.ts';
+import { chanceText, ruleChangedText, verdictText } from './verdict-text.ts';
 import { whatWouldChange } from './what-would-change.ts';
 
 export function page(result: Result): string {
@@ -36,9 +36,9 @@ export function page(result: Result): string {
 <div class="verdict ${verdict}"><strong>${capitalized(verdict)}</strong><p>${text(verdictText(result))}</p></div>
 </header>
 <section class="pair">${claim(result)}${ours(result)}</section>
-<section><h2>Measured</h2>${chartFigure(result.chart, title)}</section>
+<section><h2>Measured</h2>${chartFigure(result)}</section>
 <section>${scrolling('Measured values', table(result.table))}</section>
-<section><h2>The rule, stated before the runs</h2><p>${text(result.rule)}</p>${findings(result)}${chance(result)}</section>
+<section><h2>The rule${result.ruleChangedAt === undefined ? ', stated before the runs' : ''}</h2><p>${text(result.rule)}</p>${ruleChange(result)}${findings(result)}${chance(result)}</section>
 <section><h2>What would change the verdict</h2>${list('differences', whatWouldChange(result).map(text))}</section>
 ${settings(result)}<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
 <section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
@@ -61,15 +61,22 @@ function ours({ ours: figures, device }: Result): string {
   );
 }
 
-function chartFigure(chart: Chart, title: string): string {
+function chartFigure({ chart, runs, title }: Result): string {
   const key = chart.series.map(
     ({ name }, index) => `${swatch(chart, index)}${text(name)}`,
   );
   return (
     `<figure class="card">${list('key', key)}` +
     scrolling('Chart', chartSvg(chart, title)) +
-    `<figcaption>${text(chart.caption)}</figcaption></figure>`
+    `<figcaption>${text(chart.caption)}${text(withoutCurve(chart, runs))}</figcaption></figure>`
   );
+}
+
+/** A sentence about runs that a curve cannot have. */
+function withoutCurve({ kind }: Chart, all: Result['runs']): string {
+  const count = all.filter((run) => run.diverged === true).length;
+  if (kind !== 'lines' || count === 0) return '';
+  return ` ${count === 1 ? 'One run diverged and has no curve' : `${count} runs diverged and have no curve`}: the others are drawn.`;
 }
 
 const swatch = (chart: Chart, index: number): string =>
@@ -107,17 +114,23 @@ function findings({ findings: all }: Result): string {
   return `<ul class="findings">${items.join('')}</ul>`;
 }
 
+/** Says so if the rule is younger than the runs. */
+function ruleChange({ ruleChangedAt }: Result): string {
+  if (ruleChangedAt === undefined) return '';
+  const said = ruleChangedText(ruleChangedAt);
+  return `<p class="source">${text(said)}</p>`;
+}
+
 /** An explanation of the numbers beside the parts, if there are any. */
-function chance({ falseVerdict }: Result): string {
-  const said = chanceText(falseVerdict);
-  return said === undefined
-    ? ''
-    : `<p class="source">${text(
-        `${said} Beside each part: the mean over the seeds, and between which values it ` +
-          'lies nine times in ten; from where on the part is true, and from where on false; ' +
-          'and how far from the latter a true mean must be to be found by four of five ' +
-          'such sweeps: what these runs could have seen.',
-      )}</p>`;
+function chance(result: Result): string {
+  if (result.falseVerdict === 0) return '';
+  const said = chanceText(result);
+  return `<p class="source">${text(
+    `${said === undefined ? '' : `${said} `}Beside each part: the mean over the seeds, and between which values it ` +
+      'lies nine times in ten; from where on the part is true, and from where on false; ' +
+      'and how far from the latter a true mean must be for the part to hold in four of five ' +
+      'such sweeps: what these runs could have seen.',
+  )}</p>`;
 }
 
 function settings({ settings: all }: Result): string {

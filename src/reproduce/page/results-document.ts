@@ -5,21 +5,21 @@
 import { formatPercent } from '../../shared/words/units.ts';
 import type { Verdict } from '../judgement.ts';
 import type { Result } from '../result.ts';
-import { chanceText } from './verdict-text.ts';
+import { chanceText, ruleChangedText } from './verdict-text.ts';
 import { whatWouldChange } from './what-would-change.ts';
 
 const HEADER = `# Reproduced figures
 
 Figures and tables of the papers, repeated by real rank processes: at laptop scale, where no row says otherwise.
 \`gradwire reproduce table\` generates this page from the results of \`gradwire reproduce\`; do not
-edit it. A verdict is about the direction of a claim at this scale, by a rule stated before the runs
-([what it means](decisions/088-judging.md)); what holds by construction is checked, not confirmed. The page
+edit it. A verdict is about the direction of a claim at this scale, by a rule that was stated before the runs where
+no section says otherwise ([what it means](decisions/088-judging.md)); what holds by construction is checked, not confirmed. The page
 that the command writes has the rule, the settings and where they come from, the chart, every run, and the
 differences from the paper. Beside each part of a rule stand the mean over the seeds, the interval in which it lies nine
 times in ten, the means from which on the part is true and false, and how far from the latter a true mean has to be
-for four of five such sweeps to find it ("visible here"). Figures that have not been repeated since their rules or settings
-were written are listed as not measured, unless what was measured comes to the same verdict
-([what was changed](decisions/050-reproductions.md#rules-that-were-changed)): their earlier results are void.
+for the part to hold in four of five such sweeps ("visible here"). All results are in \`reproduced\`, beside this page; figures
+that have none by their settings of today are listed as not measured
+([what was changed](decisions/050-reproductions.md#rules-that-were-changed)).
 `;
 
 /** A figure's part of the document: a row of its table, and a section. */
@@ -113,7 +113,7 @@ export function inOrder<T extends { readonly figure: string }>(
 }
 
 function sectionOf(result: Result): string {
-  const { figure, claim, falseVerdict, findings } = result;
+  const { figure, claim, findings, ruleChangedAt } = result;
   const quoted = claim.quoted.map(({ text, where }) => `- ${text} (${where})`);
   const found = findings.flatMap(({ kind, measured, obstacle, outcome, text }) => [
     `- ${outcome}: ${kind === 'claim' ? '' : `(${kind}) `}${text}` +
@@ -122,11 +122,12 @@ function sectionOf(result: Result): string {
       (one) => `  - ${one.name === undefined ? '' : `${one.name}: `}${one.text}`,
     ),
   ]);
-  const chance = chanceText(falseVerdict);
+  const chance = chanceText(result);
   return (
     `\n## ${figure}\n\nThe paper:\n\n${quoted.join('\n')}\n\n` +
     `The rule, part by part:\n\n${found.join('\n')}\n` +
     (chance === undefined ? '' : `\n${chance}\n`) +
+    (ruleChangedAt === undefined ? '' : `\n${ruleChangedText(ruleChangedAt)}\n`) +
     `\nWhat would change the verdict:\n\n${whatWouldChange(result)
       .map((one) => `- ${one}\n`)
       .join('')}`

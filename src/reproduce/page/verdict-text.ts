@@ -34,9 +34,18 @@ export function verdictText({
   }
 }
 
-/** A bound on false verdicts, in a sentence; undefined if no chance is involved. */
-export const chanceText = (falseVerdict: number): string | undefined =>
-  falseVerdict === 0
+/** A bound on false verdicts, in a sentence; undefined if no chance is involved, or nothing is said. */
+export const chanceText = ({
+  falseVerdict,
+  verdict,
+}: {
+  readonly falseVerdict: number;
+  readonly verdict: Verdict;
+}): string | undefined =>
+  falseVerdict === 0 || verdict === 'undecided'
     ? undefined
-    : // Eleven times an eleventh is not exact.
-      `By chance, such a verdict is false at most ${Number((100 * falseVerdict).toPrecision(6))} times in 100.`;
+    : `By chance, such a verdict is false at most ${Number((100 * falseVerdict).toPrecision(6))} times in 100.`;
+
+/** A sentence for a rule that was changed once the runs were known. @param at in milliseconds since 1970 */
+export const ruleChangedText = (at: number): string =>
+  `The rule was changed after the runs, on ${new Date(at).toISOString().slice(0, 10)}: they were judged again by it.`;

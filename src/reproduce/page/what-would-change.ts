@@ -30,6 +30,13 @@ export function whatWouldChange({
   }
 }
 
+/** Words for what so many seeds would show; earlier results do not say. */
+const THEN = {
+  holds: ' would show that it holds',
+  fails: ' would show that it fails',
+  unclear: '',
+};
+
 const isRefuting = ({ kind, outcome }: Finding): boolean =>
   kind === 'claim' && outcome === 'fails';
 
@@ -83,15 +90,23 @@ function deciding({
   }
   if (measured.length === 0)
     return [`“${text}”: nothing that it is about was observed.`];
-  return measured
-    .filter((one) => one.outcome === 'unclear')
-    .map((one) => {
-      const of = named(text, one);
-      return one.seedsToDecide === undefined
-        ? `${of}: not more seeds, if the mean stays where it is: at a bound, or between the two.`
-        : `${of}: ${one.seedsToDecide} seeds, if mean and spread stay as they are.`;
-    });
+  const unclear = measured.filter((one) => one.outcome === 'unclear');
+  if (unclear.length === 0) {
+    return [
+      `“${text}”: knowing which reading the paper means (${readings(measured)}).`,
+    ];
+  }
+  return unclear.map((one) => {
+    const of = named(text, one);
+    return one.seedsToDecide === undefined
+      ? `${of}: not more seeds, if the mean stays where it is: at a bound, or between the two.`
+      : `${of}: ${one.seedsToDecide} seeds${THEN[one.thenOutcome ?? 'unclear']}, if mean and spread stay as they are.`;
+  });
 }
+
+/** Outcomes by reading: `holds by their average`. */
+const readings = (measured: readonly Measured[]): string =>
+  measured.map(({ name = '', outcome }) => `${outcome} by ${name}`).join(', ');
 
 const named = (text: string, { name }: Measured): string =>
   name === undefined ? `“${text}”` : `“${text}” (${name})`;

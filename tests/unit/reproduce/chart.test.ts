@@ -4,12 +4,22 @@ import { axisScale, tickText } from '../../../src/reproduce/chart/axis-scale.ts'
 import { chartSvg } from '../../../src/reproduce/chart/chart-svg.ts';
 import {
   chartSchema,
+  meanCurve,
   pointOf,
   type Chart,
 } from '../../../src/reproduce/chart/chart.ts';
 
 const linear = { label: '', scale: 'linear' } as const;
 const log = { label: '', scale: 'log' } as const;
+
+test('a mean curve is of the runs that have one, where all of these have a value', () => {
+  const curve = (...ys: readonly number[]) => ys.map((y, x) => ({ x, y }));
+  expect(meanCurve([curve(1, 2, 3), [], curve(3, 6)])).toEqual([
+    { x: 0, y: 2, low: 1, high: 3 },
+    { x: 1, y: 4, low: 2, high: 6 },
+  ]);
+  expect(meanCurve([[], []])).toEqual([]);
+});
 
 describe('ticks', () => {
   test.each([

@@ -96,20 +96,41 @@ const swapped = (
   [slow, fast]: readonly [readonly number[], readonly number[]],
 ): Test => judge(fast, slow);
 
-test('an effect as large as the power says is found four times in five', () => {
-  const next = normal(11);
-  const error = 1 / Math.sqrt(SEEDS);
-  const visible = error * (studentQuantile(0.95, 4) + studentQuantile(0.8, 4));
-  const found = rate(() => {
-    const test = atLeast(
-      several(() => visible + next()),
-      { trueAt: 100, falseAt: 0 },
-    );
-    const [measured] = judgementOf([claim('so it is', test)]).findings[0]!.measured;
-    return measured!.low > 0;
-  });
-  expect(found).toBeGreaterThan(0.75);
-  expect(found).toBeLessThan(0.88);
+test.each([
+  ['a single bound', 0],
+  ['a bound beyond what chance does', 3],
+  ['a bound within it', 0.5],
+])(
+  'an effect as large as the power says is found four times in five, with %s',
+  (_, trueAt) => {
+    const next = normal(11);
+    const error = 1 / Math.sqrt(SEEDS);
+    // What is visible without knowing the spread, for the spread that the draws have.
+    const visible =
+      Math.max(error * studentQuantile(0.95, 4), trueAt) +
+      error * studentQuantile(0.8, 4);
+    const found = rate(() => {
+      const test = atLeast(
+        several(() => visible + next()),
+        { trueAt, falseAt: 0 },
+      );
+      return judgementOf([claim('so it is', test)]).findings[0]!.outcome === 'holds';
+    });
+    expect(found).toBeGreaterThan(0.75);
+    expect(found).toBeLessThan(0.88);
+  },
+);
+
+test('what is stated as visible is that distance', () => {
+  const spread = [-2, -1, 0, 1, 2];
+  const error = Math.sqrt(10 / 4 / 5);
+  const visible = (trueAt: number): number =>
+    judgementOf([claim('so it is', atLeast(spread, { trueAt, falseAt: 0 }))])
+      .findings[0]!.measured[0]!.visible;
+  expect(visible(0)).toBeCloseTo(
+    error * (studentQuantile(0.95, 4) + studentQuantile(0.8, 4)),
+  );
+  expect(visible(9)).toBeCloseTo(9 + error * studentQuantile(0.8, 4));
 });
 
 /** A part with other values: of each test, a mean on its own scale, with noise. */

@@ -25,7 +25,7 @@ test('the same rule comes to the same result', () => {
   expect(judgedAgain(byTorch, figures)).toEqual(byTorch);
 });
 
-test('another rule judges the same runs', () => {
+test('another rule judges the same runs, and says when it was changed', () => {
   const sure = atLeast([9, 9, 9, 9, 9], { trueAt: 1 });
   const again = judgedAgain(
     result,
@@ -33,6 +33,7 @@ test('another rule judges the same runs', () => {
       rule: 'So it is.',
       judge: () => ({ parts: [claim('so', sure)], ours: '9' }),
     }),
+    1000,
   );
   expect(result.verdict).not.toBe('confirmed');
   expect(again).toEqual({
@@ -41,7 +42,21 @@ test('another rule judges the same runs', () => {
     verdict: 'confirmed',
     ours: '9',
     findings: again!.findings,
+    ruleChangedAt: 1000,
   });
+  // Judged once more, by that rule or yet another one, it was first changed then.
+  expect(judgedAgain(again!, figures, 2000)?.ruleChangedAt).toBe(1000);
+});
+
+test('another bound is another rule; another word beside it is not', () => {
+  const judge = (trueAt: number, ours = '9') => ({
+    judge: () => ({ parts: [claim('so', atLeast([1, 2, 3, 4, 5], { trueAt }))], ours }),
+  });
+  const first = judgedAgain(result, changed(judge(1)))!;
+  const stated = { ...first };
+  delete stated.ruleChangedAt;
+  expect(judgedAgain(stated, changed(judge(1, '8')))).toEqual({ ...stated, ours: '8' });
+  expect(judgedAgain(stated, changed(judge(2)), 3000)?.ruleChangedAt).toBe(3000);
 });
 
 test('other words for the same settings, and other machines, change no run', () => {

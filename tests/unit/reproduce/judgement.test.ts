@@ -6,6 +6,7 @@ import {
   atMost,
   check,
   claim,
+  claimByReadings,
   control,
   exceeds,
   exceedsTimes,
@@ -59,15 +60,38 @@ test('the values are said with their interval, bounds and power', () => {
   const { measured } = outcomeOf(
     atLeast(around(2), { falseAt: 0, trueAt: 1, format: (value) => value.toFixed(3) }),
   );
-  // 2.132 + 0.941 standard errors.
+  // What counts, and 0.941 standard errors.
   expect(measured[0]!.text).toBe(
-    '2.000 (1.787 to 2.213), true from 1.000, false up to 0.000; visible here: 0.307',
+    '2.000 (1.787 to 2.213), true from 1.000, false up to 0.000; visible here: 1.094',
   );
   expect(measured[0]).toMatchObject({ mean: 2, trueAt: 1, falseAt: 0 });
   const below = outcomeOf(atMost(around(-2), { trueAt: -1 }));
   expect(below.measured[0]!.text).toMatch(
     /^−2\.0000 \(−2\.2132 to −1\.7868\), true up to −1/,
   );
+});
+
+describe('readings of one statement', () => {
+  const part = (...tests: readonly Test[]) =>
+    judgementOf([claimByReadings('so it is', ...tests)]);
+
+  test.each([
+    ['by all', [HOLDS, HOLDS], 'holds', 'confirmed'],
+    ['by none', [FAILS, FAILS], 'fails', 'refuted'],
+    ['by one', [HOLDS, FAILS], 'unclear', 'undecided'],
+    ['by none, one of them unclear', [UNCLEAR, FAILS], 'unclear', 'undecided'],
+  ] as const)('that is so %s', (_, tests, outcome, verdict) => {
+    const judged = part(...tests);
+    expect(judged.findings[0]!.outcome).toBe(outcome);
+    expect(judged.verdict).toBe(verdict);
+  });
+
+  test('count once among what could fail by chance', () => {
+    // A standard error of 0.1: it fails by 5 % (t 2.13), but not by 2.5 % (2.78).
+    const near = atLeast(around(0.76), { trueAt: 1 });
+    expect(judgementOf([claim('a', near, near)]).verdict).toBe('undecided');
+    expect(part(near, near).verdict).toBe('refuted');
+  });
 });
 
 describe('seeds that would decide an unclear test', () => {

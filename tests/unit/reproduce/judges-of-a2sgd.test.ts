@@ -224,13 +224,16 @@ describe.each([a2sgdFigure3, a2sgdFigure3Resnet])(
   'accuracy of A2SGD: $id',
   (figure) => {
     const reaching =
-      (accuracies: Readonly<Record<string, number>>, a2sgd = [0, 0, 0, 0, 0]): Values =>
-      (id, seed) => ({
+      (
+        accuracies: Readonly<Record<string, number>>,
+        a2sgd = [0, 0, 0, 0, 0],
+        averaged = accuracies,
+      ): Values =>
+      (id, seed) => {
         // A seed's own luck, the same for all methods.
-        replicas: accuracies[id]! + 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0),
-        // Decides nothing.
-        accuracy: id === 'a2sgd' ? 0.1 : 0.9,
-      });
+        const luck = 0.01 * seed + (id === 'a2sgd' ? a2sgd[seed]! : 0);
+        return { replicas: accuracies[id]! + luck, accuracy: averaged[id]! + luck };
+      };
     const BEST = { none: 0.9, a2sgd: 0.895, qsgd: 0.88, topk: 0.8, gaussiank: 0.8 };
 
     test('is confirmed where it comes closest', () => {
@@ -240,14 +243,30 @@ describe.each([a2sgdFigure3, a2sgdFigure3Resnet])(
     test('is refuted where one other comes closer', () => {
       expect(judged(figure, reaching({ ...BEST, qsgd: 0.897 }))).toEqual({
         verdict: 'refuted',
-        outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+        outcomes: [
+          'fails: A2SGD ends closer to dense SGD than QSGD (the workers’ own weights, their average)',
+        ],
       });
+    });
+
+    test.each([
+      ['the average of its weights', BEST, { ...BEST, qsgd: 0.897 }],
+      ['its workers’ own weights', { ...BEST, qsgd: 0.897 }, BEST],
+    ])('is undecided where one other comes closer than %s alone', (_, own, average) => {
+      const { outcomes, verdict } = judged(
+        figure,
+        reaching(own, [0, 0, 0, 0, 0], average),
+      );
+      expect(verdict).toBe('undecided');
+      expect(outcomes).toEqual(['unclear: A2SGD ends closer to dense SGD than QSGD']);
     });
 
     test('is undecided where seeds disagree', () => {
       expect(judged(figure, reaching(BEST, [0.02, -0.04, 0.03, -0.02, 0.03]))).toEqual({
         verdict: 'undecided',
-        outcomes: ['unclear: A2SGD ends closer to dense SGD than QSGD'],
+        outcomes: [
+          'unclear: A2SGD ends closer to dense SGD than QSGD (the workers’ own weights, their average)',
+        ],
       });
     });
   },
@@ -302,11 +321,10 @@ describe('traffic', () => {
 
 describe('perplexity of A2SGD', () => {
   const reaching =
-    (perplexities: Readonly<Record<string, number>>): Values =>
+    (perplexities: Readonly<Record<string, number>>, averaged = perplexities): Values =>
     (id, seed) => ({
       replicas: perplexities[id]! * (1 + 0.01 * seed),
-      // Decides nothing.
-      metric: id === 'a2sgd' ? 256 : 1.6,
+      metric: averaged[id]! * (1 + 0.01 * seed),
     });
   const BEST = { none: 1.6, a2sgd: 1.61, qsgd: 1.65, topk: 1.9, gaussiank: 1.9 };
 
@@ -320,18 +338,25 @@ describe('perplexity of A2SGD', () => {
   test('is refuted where one other comes closer', () => {
     expect(judged(a2sgdFigure3Lstm, reaching({ ...BEST, qsgd: 1.6 }))).toEqual({
       verdict: 'refuted',
-      outcomes: ['fails: A2SGD ends closer to dense SGD than QSGD'],
+      outcomes: [
+        'fails: A2SGD ends closer to dense SGD than QSGD (the workers’ own weights, their average)',
+      ],
     });
   });
 
+  test('is undecided where the average of its weights alone is far away', () => {
+    const { verdict } = judged(a2sgdFigure3Lstm, reaching(BEST, { ...BEST, a2sgd: 4 }));
+    expect(verdict).toBe('undecided');
+  });
+
   test('is undecided where seeds disagree', () => {
-    const values: Values = (id, seed) => ({
-      metric: 1.6,
-      replicas:
+    const values: Values = (id, seed) => {
+      const value =
         id === 'qsgd'
           ? [1.58, 1.66, 1.6, 1.63, 1.59][seed]!
-          : BEST[id as keyof typeof BEST],
-    });
+          : BEST[id as keyof typeof BEST];
+      return { metric: value, replicas: value };
+    };
     expect(judged(a2sgdFigure3Lstm, values).verdict).toBe('undecided');
   });
 });

@@ -66,9 +66,13 @@ describe('losses of a Transformer split inside its layers', () => {
 
 describe('losses by the life-span of thresholds', () => {
   const losing =
-    (rise: Readonly<Record<string, number>>): Values =>
+    (
+      rise: Readonly<Record<string, number>>,
+      inTraining: Readonly<Record<string, number>> = {},
+    ): Values =>
     (id, seed) => ({
       loss: (0.44 + 0.001 * seed) * (1 + (rise[id] ?? 0)),
+      training: (0.43 + 0.002 * seed) * (1 + (inTraining[id] ?? 0)),
       auc: 0.8,
     });
 
@@ -92,9 +96,24 @@ describe('losses by the life-span of thresholds', () => {
     },
   );
 
+  test('are refuted where that of training rises alone', () => {
+    expect(judged(dctFigure7b, losing({}, { life10: 0.01 }))).toEqual({
+      verdict: 'refuted',
+      outcomes: [
+        'fails: with L = 10 the training loss is not above that of uncompressed training',
+      ],
+    });
+  });
+
+  test('are undecided in results without that of training', () => {
+    const values: Values = () => ({ loss: 0.44, auc: 0.8 });
+    expect(judged(dctFigure7b, values).verdict).toBe('undecided');
+  });
+
   test('are undecided where seeds differ by more than the rise', () => {
     const values: Values = (id, seed) => ({
       loss: 0.44 + (id === 'life100' ? NOISE[seed]! : 0),
+      training: 0.43,
       auc: 0.8,
     });
     expect(judged(dctFigure7b, values).verdict).toBe('undecided');
@@ -384,6 +403,8 @@ describe('times of living thresholds', () => {
   const PAPER: Readonly<Record<string, number>> = {
     baseline: 60,
     'eta95-life1': 70,
+    'eta95-life10': 50,
+    'eta95-life100': 45.5,
     'eta95-life1000': 45,
     'eta75-life1000': 50,
     'eta99-life1000': 44,
@@ -394,7 +415,7 @@ describe('times of living thresholds', () => {
       // A busy moment slows all runs of a seed alike, and one case by itself.
       const busy = 1 + 0.3 * seed;
       const alone = id === 'eta95-life1' ? 1 + (noise - 1) * seed : 1;
-      return { time: ({ ...PAPER, ...changes }[id] ?? 50) * busy * alone };
+      return { time: { ...PAPER, ...changes }[id]! * busy * alone };
     };
 
   test('are confirmed where a threshold must live to pay', () => {
@@ -407,14 +428,18 @@ describe('times of living thresholds', () => {
   test.each([
     [
       { 'eta95-life1': 55 },
-      ['at 95 % with L = 1 an exchange takes longer than without compression'],
+      ['at 95 % with L = 1 an iteration takes longer than without compression'],
     ],
     [
-      { 'eta95-life1000': 62, 'eta99-life1000': 44 },
+      { 'eta95-life100': 62, 'eta95-life1000': 62 },
       [
         'at 95 % with L = 1,000 it takes less time than without compression',
         'the step from 95 to 99 % gains less than that from nothing to 75 %',
       ],
+    ],
+    [
+      { 'eta95-life100': 52 },
+      ['at 95 % with L = 1,000 it takes no less time than with L = 100'],
     ],
     [
       { 'eta99-life1000': 50.1 },
@@ -435,7 +460,7 @@ describe('times of living thresholds', () => {
     expect(judged(dctFigure7, taking({}, 0.7))).toEqual({
       verdict: 'undecided',
       outcomes: [
-        'unclear: at 95 % with L = 1 an exchange takes longer than without compression',
+        'unclear: at 95 % with L = 1 an iteration takes longer than without compression',
         'unclear: at 95 % with L = 1,000 it takes less time than with L = 1',
       ],
     });

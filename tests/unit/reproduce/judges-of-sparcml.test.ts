@@ -8,6 +8,7 @@ import { sparcmlFigure5 } from '../../../src/reproduce/figures/sparcml-figure-5.
 import { sparcmlFigure7 } from '../../../src/reproduce/figures/sparcml-figure-7.ts';
 import { sparcmlTable2 } from '../../../src/reproduce/figures/sparcml-table-2.ts';
 import { judged, part, type Values } from './judged.ts';
+import { madeUpSweep } from './made-up-sweep.ts';
 
 describe('fill-in', () => {
   const filling: Values = (id) => {
@@ -165,7 +166,16 @@ describe('times of reductions by the number of ranks', () => {
       { ...FEW, doubling: 22 },
       { ...MANY, doubling: 80 },
     ],
-    ['that lead shrinks until 8', FEW, { ...MANY, split: 200 }],
+    [
+      'the lead of ssar-recursive-doubling over the other variants shrinks until 8 (ssar-split-allgather)',
+      FEW,
+      { ...MANY, split: 200 },
+    ],
+    [
+      'the lead of ssar-recursive-doubling over the other variants shrinks until 8 (dsar-split-allgather)',
+      FEW,
+      { doubling: 15, split: 20, variant: 600, ring: 1100 },
+    ],
     [
       'dsar-split-allgather is faster than the dense ring, by no more than four times (8 ranks)',
       FEW,
@@ -183,6 +193,24 @@ describe('times of reductions by the number of ranks', () => {
     });
   });
 });
+
+test.each([sparcmlFigure3, sparcmlFigure3Nodes])(
+  '$id shows the sparse ring, which no part judges',
+  (figure) => {
+    const sweep = madeUpSweep(figure, (id) => ({
+      time: id.startsWith('sparse-ring') ? 77 : 5,
+    }));
+    const { parts } = figure.judge(sweep);
+    const judgedTimes = parts.flatMap((one) =>
+      one.kind === 'check' ? [] : one.tests.flatMap(({ values }) => values),
+    );
+    expect(new Set(judgedTimes)).toEqual(new Set([1]));
+    const drawn = figure.chart(sweep).series.find(({ name }) => name === 'sparse-ring');
+    expect(drawn?.points.map(({ y }) => y)).toEqual(drawn?.points.map(() => 77));
+    const row = figure.table(sweep).rows.find(([name]) => name === 'sparse-ring');
+    expect(row?.slice(1)).toEqual(drawn?.points.map(() => '77.0 ms'));
+  },
+);
 
 describe('training beside dense SGD', () => {
   const trained =
@@ -387,9 +415,9 @@ describe('passes over sparse samples', () => {
       'fast, URL, LR: the sparse pass takes less time',
     ],
     [
-      'slow-url-svm-sparse',
+      'slow-url-lr-sparse',
       { communication: 1e5 },
-      'slow, URL, SVM: its communication takes less time',
+      'slow, URL, LR: its communication takes less time',
     ],
     [
       'fast-url-lr-sparse',
@@ -402,6 +430,16 @@ describe('passes over sparse samples', () => {
       taking((id) => (id === changed ? values : undefined)),
     );
     expect(outcomes).toContain(`fails: ${failing}`);
+  });
+
+  test('are confirmed whatever the SVM takes, of which the paper has no such row', () => {
+    const values = taking((id) =>
+      id === 'slow-url-svm-sparse' ? { pass: 1e5, communication: 1e5 } : undefined,
+    );
+    expect(judged(sparcmlTable2, values)).toEqual({
+      verdict: 'confirmed',
+      outcomes: [],
+    });
   });
 
   test('are refuted where the fast network gains more', () => {

@@ -25,6 +25,7 @@ export const SOME_VALUES = {
   density: 0.01,
   time: 5,
   decompress: 2,
+  exchange: 3,
   accuracy: 0.9,
   training: 0.95,
   loss: 0.4,

@@ -142,6 +142,7 @@ test('a page says which runs diverged, and what they count as', () => {
     '<dt>Diverged</dt><dd>5 of 15 runs (transformer, local top-k); they count as a network that guesses</dd>',
   );
   expect(html.match(/transformer, local top-k, diverged</g)).toHaveLength(5);
+  expect(html).toContain(' 5 runs diverged and have no curve: the others are drawn.');
   const written = JSON.stringify({ ...result, runs });
   expect(parseResult(written, 'a.json').runs).toEqual(runs);
 });

@@ -1,10 +1,8 @@
 /** What figures take of records, from records that no run made. */
 import { expect, test } from 'vitest';
 import {
-  iterationTime,
   leastTime,
   meanOver,
-  reductionTime,
   similarityCurve,
   thresholdsOf,
 } from '../../../src/reproduce/run-measures.ts';
@@ -49,31 +47,6 @@ test('the least time is of the phases together, not of each', () => {
   expect(() => leastTime([], ['compress'])).toThrow(
     expect.objectContaining({ code: 'MEASURE_MISSING' }),
   );
-});
-
-test('a reduction takes as long as the last rank to arrive says', () => {
-  const records = [
-    // Before the iterations that count.
-    iteration(0, 0, { send: 0.1 }),
-    // Rank 1 came last: it waited for nobody, and computed in the meantime.
-    iteration(0, 1, { send: 1, wait: 50, receive: 2 }),
-    iteration(1, 1, { send: 1, wait: 1, receive: 2, compute: 70 }),
-    iteration(0, 2, { reduce: 6 }),
-    iteration(1, 2, { wait: 30 }),
-    iteration(0, 3, { wait: 9 }),
-    iteration(1, 3, { wait: 8 }),
-  ];
-  // 4, 6 and 8: their median.
-  expect(reductionTime(records, 1)).toBe(6);
-  expect(() => reductionTime(records, 4)).toThrow('iterations from 4');
-});
-
-test('an iteration takes as long as on rank 0, in the median', () => {
-  const records = [5, 1, 2, 9].flatMap((wall, number) => [
-    iteration(0, number, {}, wall),
-    iteration(1, number, {}, 100),
-  ]);
-  expect(iterationTime(records, 1)).toBe(2);
 });
 
 test('a curve has the iterations in which its measure was observed', () => {

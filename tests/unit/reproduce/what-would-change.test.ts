@@ -5,6 +5,7 @@ import {
   atMost,
   check,
   claim,
+  claimByReadings,
   control,
   exceedsTimes,
   named,
@@ -69,7 +70,7 @@ test('an undecided claim names seeds, a computer, or what is wrong', () => {
     ]),
   );
   expect(said).toEqual([
-    '“is close” (a): 16 seeds, if mean and spread stay as they are.',
+    '“is close” (a): 16 seeds would show that it holds, if mean and spread stay as they are.',
     '“is at the bound”: not more seeds, if the mean stays where it is: at a bound, or between the two.',
     '“was not seen”: nothing that it is about was observed.',
     '“could be told”: settings at which this control holds; with these, no run could have told.',
@@ -80,6 +81,17 @@ test('an undecided claim names seeds, a computer, or what is wrong', () => {
     whatWouldChange(judgementOf([timed], 'busy: 8 ranks on 2 processors')),
   ).toEqual([
     '“is faster”: a computer that is idle and has a processor for each rank (here: busy: 8 ranks on 2 processors).',
+  ]);
+});
+
+test('readings that differ are named, each with what it comes to', () => {
+  const part = claimByReadings(
+    'is close',
+    named('their own weights', lost(2)),
+    named('averaged weights', lost(0)),
+  );
+  expect(whatWouldChange(judgementOf([part]))).toEqual([
+    '“is close”: knowing which reading the paper means (fails by their own weights, holds by averaged weights).',
   ]);
 });
 
