@@ -49,7 +49,7 @@ export default defineConfig({
       externalizeDeps: false,
       rollupOptions: {
         input: { index: path.join(root, 'src/main/electron/index.ts') },
-        external: ['@lydell/node-pty', 'better-sqlite3', 'electron', 'ssh2'],
+        external: ['@lydell/node-pty', 'better-sqlite3', 'electron', 'koffi', 'ssh2'],
         output: { format: 'es', entryFileNames: '[name].js' },
       },
     },

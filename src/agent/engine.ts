@@ -75,7 +75,11 @@ export {
 } from './forecast/spec-memory.ts';
 export { layerRates, type LayerRate, type LayerRates } from './forecast/layer-rates.ts';
 export { measureNetwork } from './probe/measure-network.ts';
-export { GroupStream, type AllreduceOptions } from './allreduce/group-stream.ts';
+export {
+  GroupStream,
+  type AllreduceOptions,
+  type QuantizationOptions,
+} from './allreduce/group-stream.ts';
 export {
   RankGroup,
   RankSeat,

@@ -15,6 +15,8 @@ let server: Server;
 let page: Page;
 let port: string;
 let run: string;
+/** Addresses that the page has asked for, its WebSockets' too, once it was admitted. */
+const asked: string[] = [];
 
 beforeAll(async () => {
   home = new GradwireHome();
@@ -34,6 +36,8 @@ beforeAll(async () => {
   page.setDefaultTimeout(240_000);
   await page.goto(server.url);
   await page.getByTestId('try-button').waitFor();
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('websocket', (socket) => asked.push(socket.url()));
 });
 
 afterAll(async () => {
@@ -107,6 +111,10 @@ it('goes on in the page that was open, also with a run that it was opening', asy
     .filter({ hasText: /completed/i })
     .waitFor();
   expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
+  // While the server was away, anybody may have listened on its port.
+  const token = new URL(server.url).searchParams.get('token')!;
+  expect(asked.some((address) => address.includes('/rpc?nonce='))).toBe(true);
+  expect(asked.filter((address) => address.includes(token))).toEqual([]);
 });
 
 it('repeats the switches of the run that a new one is made from, under a name of its own', async () => {

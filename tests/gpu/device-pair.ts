@@ -13,7 +13,13 @@ import { bytes } from '../unit/kernels/backends.ts';
 export const WAYS = [
   { name: 'with subgroups', subgroups: true, split: false },
   { name: 'without subgroups', subgroups: false, split: false },
-  { name: 'in parts of 320', subgroups: true, split: true, partElements: 320 },
+  {
+    name: 'in parts of 320',
+    subgroups: true,
+    split: true,
+    partElements: 320,
+    workgroups: 2,
+  },
 ] as const satisfies readonly Way[];
 
 export interface Way {
@@ -21,6 +27,7 @@ export interface Way {
   readonly subgroups: boolean;
   readonly split: boolean;
   readonly partElements?: number;
+  readonly workgroups?: number;
 }
 
 let shared: GpuDevice | undefined;

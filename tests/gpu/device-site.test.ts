@@ -275,6 +275,9 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
       expectSameBits(values, arena.f32(x), 'average');
       await gradient.gpu.read(home, values);
       expectSameBits(values, arena.f32(residual), 'residual');
+      // As for another learning rate, where it is kept.
+      gradient.kernels.elementwise.scale(home, 0.5);
+      kernels.scale(residual, 0.5);
     }
     gradient.gpu.release(home);
     gradient[Symbol.dispose]();

@@ -29,6 +29,13 @@ export interface ReadTrace {
 
 type Event = Readonly<Record<string, unknown>>;
 
+/** Perfetto drops what lies before the begin of time. */
+function momentOf(event: Event): number {
+  const at = numberIn(event, 'ts');
+  if (at < 0) throw new Error(`it is before 0: ${JSON.stringify(event)}`);
+  return at;
+}
+
 function numberIn(event: Event, key: string): number {
   const value = event[key];
   if (typeof value !== 'number' || !Number.isFinite(value)) {
@@ -62,7 +69,7 @@ export function readChromeTrace(text: string): ReadTrace {
         }
         break;
       case 'X': {
-        const start = numberIn(event, 'ts');
+        const start = momentOf(event);
         const duration = numberIn(event, 'dur');
         if (duration < 0) throw new Error(`${name} takes ${duration}`);
         const thread = numberIn(event, 'tid');
@@ -85,8 +92,8 @@ export function readChromeTrace(text: string): ReadTrace {
         const first = begun.get(`${event['cat'] as string}/${String(event['id'])}`);
         if (first === undefined) throw new Error('a flow ends that has not begun');
         flows.push({
-          from: { process: numberIn(first, 'pid'), at: numberIn(first, 'ts') },
-          to: { process, at: numberIn(event, 'ts') },
+          from: { process: numberIn(first, 'pid'), at: momentOf(first) },
+          to: { process, at: momentOf(event) },
           args,
         });
         break;

@@ -1,6 +1,7 @@
 """A process that a launcher has started finds the rank that waits for it."""
 
 import os
+import socket
 import sys
 import tempfile
 import types
@@ -56,6 +57,36 @@ class Awaiting(unittest.TestCase):
             self.found(**LAUNCHED, GRADWIRE_RUN="second"),
             str(self.folder / "second.4.1" / "bridge"),
         )
+
+    def listen(self, name: str) -> socket.socket:
+        self.wait(name)
+        server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.addCleanup(server.close)
+        server.bind(str(self.folder / name / "bridge"))
+        server.listen(1)
+        server.settimeout(0)
+        return server
+
+    def age(self, name: str) -> None:
+        os.utime(self.folder / name, (0, 0))
+
+    def test_remains_of_ranks_that_were_killed_are_left_out_and_removed(self) -> None:
+        server = self.listen("live.4.1")
+        self.listen("killed.4.1").close()
+        self.wait("halfway.4.1")
+        for name in ("live.4.1", "killed.4.1", "halfway.4.1"):
+            self.age(name)
+        self.assertEqual(self.found(**LAUNCHED), str(self.folder / "live.4.1" / "bridge"))
+        self.assertEqual([one.name for one in self.folder.iterdir()], ["live.4.1"])
+        # The rank takes its first connection for its program.
+        with self.assertRaises(BlockingIOError):
+            server.accept()
+
+    def test_the_remains_of_one_rank_stop_no_program(self) -> None:
+        self.listen("killed.4.1").close()
+        self.assertIsNone(self.found(**LAUNCHED))
+        error = self.refused(**LAUNCHED, GRADWIRE_RUN="killed")
+        self.assertEqual(error.code, "BRIDGE_UNREACHABLE")
 
     def test_a_named_run_that_does_not_wait(self) -> None:
         self.wait("first.2.1")

@@ -151,8 +151,8 @@ export interface AllreduceReport {
  * `SERVERS_INVALID`, `DELTA_MISFIT`, `DELTA_INVALID`, `FILE_UNREADABLE`, `VECTOR_SIZE_INVALID`, `VECTOR_LENGTHS_DIFFER`, `VECTOR_NOT_FINITE`, `OUTPUT_NOT_WRITABLE`, `WORKER_DIED`, `WORKER_SILENT`, the transport's errors
  */
 export async function allreduceFiles(task: AllreduceTask): Promise<AllreduceReport> {
-  checkedOptions(taskSchema, task, 'allreduceFiles');
-  const { ranks, algorithm, operation, inputs, outputs, quantization } = task;
+  const { quantization } = checkedOptions(taskSchema, task, 'allreduceFiles');
+  const { ranks, algorithm, operation, inputs, outputs } = task;
   const { values = 'f32', seed = 1, transport = 'auto' } = task;
   if (algorithm !== 'auto') {
     assertReduces(findCollective(algorithm), operation, task.values ?? 'f32');

@@ -10,7 +10,7 @@
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
-import { inputError } from '../../shared/errors/errors.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import { quantizationSchema } from '../../shared/plan/quantization.ts';
 import { allgather } from '../collectives/allgather.ts';
 import { barrier } from '../collectives/barrier.ts';
@@ -19,6 +19,7 @@ import type { SavedMemory } from '../collectives/collective-memory.ts';
 import type {
   CollectiveDefinition,
   CollectiveSettings,
+  LevelQuantization,
   Quantization,
 } from '../collectives/collective.ts';
 import type { TransportCommunicator } from '../collectives/communicator.ts';
@@ -42,14 +43,21 @@ import { valueBytesIn, type Combined, type Payload } from '../memory/payload.ts'
 import { valueBytesOf, type HalfType } from '../memory/value-type.ts';
 import type { Region, Vector } from '../memory/arena.ts';
 import { sparseBytes } from '../memory/entries.ts';
+import { callHeader, type GroupCall } from './call-header.ts';
+
+/** Quantization as a caller gives it; default: 4 bits, buckets of 1024, scale `max`. */
+export type QuantizationOptions = Partial<LevelQuantization> | Quantization;
 
 /** Settings of the algorithm; only sums of f32 are quantised. */
-export interface AllreduceOptions extends CollectiveSettings {
+export interface AllreduceOptions extends Omit<CollectiveSettings, 'quantization'> {
   /** A collective's id; absent or `auto`: the cheapest on a network like loopback. */
   readonly algorithm?: string | undefined;
+  readonly quantization?: QuantizationOptions | undefined;
 }
 
-const reduceScatterSchema = z.strictObject({ quantization: quantizationSchema });
+const reduceScatterSchema = z.strictObject({
+  quantization: quantizationSchema.optional(),
+});
 
 const allreduceSchema = z.strictObject({
   algorithm: z.string().optional(),
@@ -60,12 +68,8 @@ const allreduceSchema = z.strictObject({
   delta: z.number().optional(),
 });
 
-/** A payload's kind in the headers; never renumbered. */
-const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
-/** Headers of f64 have their own numbers: f32 on the other side is a mismatch. */
-const F64_CODES = 16;
-/** Likewise those of dense payloads of 16 bits. */
-const HALF_CODES: Readonly<Record<HalfType, number>> = { bfloat16: 32, binary16: 48 };
+/** A payload that is not dense has no averages, and the stream's values. */
+const NOT_DENSE = { averages: undefined, values: undefined };
 
 export class GroupStream {
   readonly #communicator: TransportCommunicator;
@@ -83,8 +87,8 @@ export class GroupStream {
    * transport's errors
    */
   async allreduce(payload: Payload, options: AllreduceOptions = {}): Promise<Combined> {
-    checkedOptions(allreduceSchema, options, 'GroupStream.allreduce');
-    const { algorithm = 'auto', delta, quantization, servers } = options;
+    const checked = checkedOptions(allreduceSchema, options, 'GroupStream.allreduce');
+    const { algorithm = 'auto', delta, quantization, servers } = checked;
     const named = algorithm === 'auto' ? undefined : findCollective(algorithm);
     if (named !== undefined) {
       const { operation, values } = this.#communicator;
@@ -92,7 +96,7 @@ export class GroupStream {
       assertReduces(named, operation, values);
     }
     if (quantization !== undefined) this.#requireQuantizable(named, payload);
-    const values = payload.kind === 'dense' ? payload.values : undefined;
+    const { averages, values } = payload.kind === 'dense' ? payload : NOT_DENSE;
     if (values !== undefined) this.#requireSum(values);
     if (servers !== undefined)
       assertServes(algorithm, servers, this.#communicator.size);
@@ -100,13 +104,13 @@ export class GroupStream {
       assertStreams(algorithm, delta, payload.kind);
       assertDelta(delta, this.#communicator.values);
     }
-    const collective = named ?? (await this.#cheapest(payload, options));
+    const collective = named ?? (await this.#cheapest(payload, checked));
     return await this.#run(
       collective.code,
       payload.kind,
       async (communicator) =>
         inOneStream(communicator, await collective.run(communicator, payload)),
-      { quantization, servers, delta, values },
+      { quantization, servers, delta, values, averages },
     );
   }
 
@@ -118,23 +122,26 @@ export class GroupStream {
     });
   }
 
-  /** Block i of `into`, `sizes[i]` bytes after those before it, from rank i. */
+  /**
+   * Block i of `into`, `sizes[i]` bytes after those before it, from rank i.
+   * @throws GradwireError `OPTION_INVALID` unless there is one size for each rank, and room for all
+   */
   async allgather(into: Region, sizes: readonly number[]): Promise<void> {
+    const schema = blocksSchema(this.#communicator.size, into.bytes);
+    checkedOptions(schema, { sizes }, 'GroupStream.allgather');
     await this.#run(allgather.code, 'dense', (communicator) =>
       allgather.run(communicator, into, sizes),
     );
   }
 
   /** Part `rank` of P of the vector, combined over ranks, in its place. */
-  async reduceScatter(vector: Vector, quantization?: Quantization): Promise<Vector> {
-    if (quantization !== undefined) {
-      checkedOptions(
-        reduceScatterSchema,
-        { quantization },
-        'GroupStream.reduceScatter',
-      );
-      this.#requireQuantizable(undefined);
-    }
+  async reduceScatter(vector: Vector, options?: QuantizationOptions): Promise<Vector> {
+    const { quantization } = checkedOptions(
+      reduceScatterSchema,
+      { quantization: options },
+      'GroupStream.reduceScatter',
+    );
+    if (quantization !== undefined) this.#requireQuantizable(undefined);
     return await this.#run(
       reduceScatter.code,
       'dense',
@@ -146,12 +153,17 @@ export class GroupStream {
   /**
    * Copies the root's bytes into the others' region, which must have room; returns what
    * came.
+   * @throws GradwireError `OPTION_INVALID` where no rank is the root
    */
   async broadcast(region: Region, root: number): Promise<Region> {
     const { size } = this.#communicator;
-    if (!Number.isInteger(root) || root < 0 || root >= size) {
-      throw new Error(`internal: a broadcast by rank ${root} of ${size}`);
-    }
+    const schema = z.object({
+      root: z
+        .int()
+        .min(0)
+        .max(size - 1),
+    });
+    checkedOptions(schema, { root }, 'GroupStream.broadcast');
     const payload: Payload = { kind: 'quantized', length: 0, data: region };
     return await this.#run(broadcast.code, 'quantized', async (communicator) => {
       const combined = await broadcast.run(communicator, payload, root);
@@ -231,22 +243,39 @@ export class GroupStream {
   }
 
   async #run<T>(
-    operation: number,
+    code: number,
     kind: Payload['kind'],
     work: (communicator: TransportCommunicator) => Promise<T>,
-    settings?: CollectiveSettings & { readonly values?: HalfType | undefined },
+    settings?: Omit<GroupCall, 'kind' | 'operation' | 'streamValues'>,
   ): Promise<T> {
-    if (this.#running) throw new Error('internal: the stream is at work already');
+    if (this.#running) throw busy();
     this.#running = true;
     try {
-      const { values } = this.#communicator;
-      const half = settings?.values === undefined ? 0 : HALF_CODES[settings.values];
-      const dtype = KIND_CODES[kind] + (values === 'f64' ? F64_CODES : half);
-      return await work(
-        this.#communicator.begin({ epoch: 0, operation, dtype, ...settings }),
-      );
+      const { operation, values: streamValues } = this.#communicator;
+      const header = callHeader(code, { kind, operation, streamValues, ...settings });
+      return await work(this.#communicator.begin(header));
     } finally {
       this.#running = false;
     }
   }
 }
+
+const busy = (): GradwireError =>
+  inputError('OPTION_INVALID', 'GroupStream: it is still at work on another call', {
+    next: 'Await that call first, or use another stream.',
+  });
+
+/** The sizes of one block for each rank, that many bytes together at most. */
+const blocksSchema = (ranks: number, bytes: number) =>
+  z.object({
+    sizes: z
+      .array(z.int().min(0))
+      .readonly()
+      .refine(({ length }) => length === ranks, {
+        message: 'it must have one size for each rank',
+        abort: true,
+      })
+      .refine((sizes) => sizes.reduce((sum, size) => sum + size, 0) <= bytes, {
+        message: `its sum must be at most ${bytes}, the bytes of the region`,
+      }),
+  });

@@ -10,6 +10,7 @@
  */
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checks/checked-options.ts';
+import { inputError } from '../../shared/errors/errors.ts';
 import { hostSchema, rankAddressSchema } from '../../shared/protocol/rank-address.ts';
 import { secretSchema } from '../../shared/protocol/requests.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
@@ -182,13 +183,17 @@ export class RankGroup implements AsyncDisposable {
   /**
    * A stream with an unused number. All ranks open the same streams with the same
    * options.
-   * @param number an integer in [0, 2³²)
+   * @param number an integer in [0, 2³²) that no other stream has
    * @throws GradwireError `OPTION_INVALID`
    */
   stream(number: number, options: StreamOptions = {}): GroupStream {
     checkedOptions(streamSchema, { number, ...options }, 'RankGroup.stream');
     if (this.#streams.has(number)) {
-      throw new Error(`internal: stream ${number} is open already`);
+      throw inputError(
+        'OPTION_INVALID',
+        `RankGroup.stream: number: stream ${number} is open already`,
+        { next: 'Use that stream, or another number.' },
+      );
     }
     const { arena, kernels } = this;
     const communicator = new TransportCommunicator({

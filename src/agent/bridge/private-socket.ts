@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { temporaryPlace } from '../../disk/temporary-directory.ts';
 import type { FrameDecoder } from '../../shared/protocol/frame.ts';
@@ -53,7 +53,7 @@ export class PrivateSocket<In, Out extends object> {
     listener: SocketListener<In, Out>,
   ): Promise<PrivateSocket<In, Out>> {
     const directory = path.dirname(socket);
-    mkdirSync(directory, { mode: 0o700 });
+    await makeDirectory(directory, socket);
     // An exit without `close`; of one by a signal the guard takes care.
     process.once('exit', () => {
       rmSync(directory, { recursive: true, force: true });
@@ -110,4 +110,29 @@ export class PrivateSocket<In, Out extends object> {
       lose(undefined);
     });
   }
+}
+
+/** Makes the socket's directory; a process that was killed with its guard has left it behind. */
+async function makeDirectory(directory: string, socket: string): Promise<void> {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    if (!isThere || (await isServed(socket))) throw error;
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { mode: 0o700 });
+  }
+}
+
+async function isServed(socket: string): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const probe = connect(socket);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', () => {
+      resolve(false);
+    });
+  });
 }

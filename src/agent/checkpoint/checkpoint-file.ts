@@ -18,6 +18,8 @@ import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 const MAGIC = Buffer.from('GWC1');
 const LENGTH_BYTES = 4;
 const DIGEST_BYTES = 32;
+/** Bytes hashed, written or read per call: Node takes less than 2 GiB. */
+const PIECE_BYTES = 256 * 2 ** 20;
 
 export interface CheckpointContent {
   /** Plain data, as MessagePack keeps it. */
@@ -26,12 +28,14 @@ export interface CheckpointContent {
 }
 
 /**
+ * @param pieceBytes most bytes per call of the system
  * @returns bytes of the file
  * @throws GradwireError `CHECKPOINT_WRITE_FAILED`: nothing is left of it
  */
 export async function writeCheckpoint(
   file: string,
   { header, parts }: CheckpointContent,
+  pieceBytes = PIECE_BYTES,
 ): Promise<number> {
   const draft = `${file}.draft`;
   const hash = createHash('sha256');
@@ -43,10 +47,12 @@ export async function writeCheckpoint(
     const handle = await open(draft, 'w', 0o600);
     try {
       const sizes = parts.map(({ byteLength }) => byteLength);
-      for (const piece of [MAGIC, encodeFrame({ header, sizes }), ...parts]) {
-        hash.update(piece);
-        await writeAll(handle, piece);
-        bytes += piece.byteLength;
+      for (const part of [MAGIC, encodeFrame({ header, sizes }), ...parts]) {
+        for (const piece of piecesOf(part, pieceBytes)) {
+          hash.update(piece);
+          await writeAll(handle, piece);
+        }
+        bytes += part.byteLength;
       }
       await writeAll(handle, hash.digest());
     } finally {
@@ -67,10 +73,16 @@ export async function writeCheckpoint(
   return bytes + DIGEST_BYTES;
 }
 
-/** @throws GradwireError `CHECKPOINT_INVALID` */
-export async function readCheckpoint(file: string): Promise<CheckpointContent> {
+/**
+ * @param pieceBytes most bytes per call of the system
+ * @throws GradwireError `CHECKPOINT_INVALID`
+ */
+export async function readCheckpoint(
+  file: string,
+  pieceBytes = PIECE_BYTES,
+): Promise<CheckpointContent> {
   try {
-    return await readWhole(file);
+    return await readWhole(file, pieceBytes);
   } catch (cause) {
     // Also a disk that cannot be read there: an older checkpoint may be good.
     if (cause instanceof GradwireError) throw cause;
@@ -78,7 +90,7 @@ export async function readCheckpoint(file: string): Promise<CheckpointContent> {
   }
 }
 
-async function readWhole(file: string): Promise<CheckpointContent> {
+async function readWhole(file: string, pieceBytes: number): Promise<CheckpointContent> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
@@ -86,10 +98,13 @@ async function readWhole(file: string): Promise<CheckpointContent> {
     let left = size - DIGEST_BYTES;
     const take = async (bytes: number): Promise<Uint8Array> => {
       if (bytes > left) throw invalid(file, 'it is truncated');
-      const piece = await readAll(handle, bytes, file);
-      hash.update(piece);
+      const part = new Uint8Array(bytes);
+      for (const piece of piecesOf(part, pieceBytes)) {
+        await fill(handle, piece, file);
+        hash.update(piece);
+      }
       left -= bytes;
-      return piece;
+      return part;
     };
     if (!MAGIC.equals(await take(MAGIC.length)))
       throw invalid(file, 'it does not start like a checkpoint');
@@ -99,7 +114,8 @@ async function readWhole(file: string): Promise<CheckpointContent> {
     const parts: Uint8Array[] = [];
     for (const bytes of sizes) parts.push(await take(bytes));
     if (left !== 0) throw invalid(file, `it has ${left} extra bytes at its end`);
-    const digest = await readAll(handle, DIGEST_BYTES, file);
+    const digest = new Uint8Array(DIGEST_BYTES);
+    await fill(handle, digest, file);
     if (!hash.digest().equals(digest)) throw invalid(file, 'its digest does not match');
     return { header, parts };
   } finally {
@@ -135,19 +151,24 @@ async function writeAll(handle: FileHandle, piece: Uint8Array): Promise<void> {
   }
 }
 
-async function readAll(
+async function fill(
   handle: FileHandle,
-  bytes: number,
+  piece: Uint8Array,
   file: string,
-): Promise<Uint8Array> {
-  const piece = new Uint8Array(bytes);
+): Promise<void> {
   let read = 0;
-  while (read < bytes) {
-    const { bytesRead } = await handle.read(piece, read, bytes - read);
+  while (read < piece.byteLength) {
+    const left = piece.byteLength - read;
+    const { bytesRead } = await handle.read(piece, read, left);
     if (bytesRead === 0) throw invalid(file, 'it is truncated');
     read += bytesRead;
   }
-  return piece;
+}
+
+function* piecesOf(part: Uint8Array, pieceBytes: number): Iterable<Uint8Array> {
+  for (let at = 0; at < part.byteLength; at += pieceBytes) {
+    yield part.subarray(at, at + pieceBytes);
+  }
 }
 
 function invalid(file: string, reason: string): GradwireError {

@@ -2,10 +2,12 @@
  * One rank that compresses without peers: a vector becomes the bytes that this rank would
  * send, and a rank's bytes become its contribution to the average. For a method with
  * several rounds these are the bytes of the whole exchange, as the leader with P = 1.
- * Residual and state are kept between calls.
+ * Residual and state are kept between calls, which run one after the other, in order: they
+ * share the memory of the vector and of the method.
  *
  * Cost: a copy of the vector into and out of the arena in addition to the method's.
  */
+import { Turns } from '../../shared/async/turns.ts';
 import { checkedOptions } from '../../shared/checks/checked-options.ts';
 import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import type { JsonObject } from '../../shared/checks/json.ts';
@@ -64,7 +66,11 @@ export class LoneRank implements Disposable {
   readonly #compressor: GradientBucket;
   readonly #gradient: Vector;
   readonly #residual: Vector | undefined;
+  readonly #turns = new Turns();
+  /** Calls that have not ended. */
+  #calls = 0;
   #disposed = false;
+  #released = false;
 
   /**
    * @throws GradwireError `OPTION_INVALID`, `BACKEND_UNKNOWN`, `METHOD_UNKNOWN`, `METHOD_PARAMETER_UNKNOWN_KEY`,
@@ -93,21 +99,27 @@ export class LoneRank implements Disposable {
     this.#backend = isOpen ? backend : openCpuBackend(backend as CpuBackendName);
     const { arena, kernels } = this.#backend;
     this.#gradient = { offset: arena.allocateVector(length).offset, length };
-    if (residualOf(applied, parameters) !== 'none') {
-      this.#residual = { offset: arena.allocateVector(length).offset, length };
-      kernels.fill(this.#residual, 0);
+    try {
+      if (residualOf(applied, parameters) !== 'none') {
+        this.#residual = { offset: arena.allocateVector(length).offset, length };
+        kernels.fill(this.#residual, 0);
+      }
+      const context = {
+        length,
+        tensors: [{ name: 'x', start: 0, length, shape }],
+        parameters: apart ? {} : parameters,
+        seed,
+        rank,
+        world: 1,
+        bucket: 0,
+        residual: this.#residual,
+      };
+      this.#compressor = this.#backend.open(applied, context, this.#gradient);
+    } catch (error) {
+      // An open backend goes on without this rank.
+      this.#releaseVectors();
+      throw error;
     }
-    const context = {
-      length,
-      tensors: [{ name: 'x', start: 0, length, shape }],
-      parameters: apart ? {} : parameters,
-      seed,
-      rank,
-      world: 1,
-      bucket: 0,
-      residual: this.#residual,
-    };
-    this.#compressor = this.#backend.open(applied, context, this.#gradient);
   }
 
   /**
@@ -129,11 +141,15 @@ export class LoneRank implements Disposable {
   }
 
   /**
-   * @param values n finite elements, not modified
+   * @param values n finite elements, not modified; read when the calls before have ended
    * @throws GradwireError `OPTION_INVALID`, `RANK_DISPOSED`, `VECTOR_LENGTH_INVALID`,
    * `VECTOR_NOT_FINITE`, `COMPRESSION_OVERFLOW`: then this rank's state is no longer usable
    */
-  async compress(values: Float32Array, iteration: number): Promise<Compressed> {
+  compress(values: Float32Array, iteration: number): Promise<Compressed> {
+    return this.#inTurn(() => this.#compress(values, iteration));
+  }
+
+  async #compress(values: Float32Array, iteration: number): Promise<Compressed> {
     this.#require(iteration);
     this.#put(values);
     const { arena } = this.#backend;
@@ -153,17 +169,25 @@ export class LoneRank implements Disposable {
    * @throws GradwireError `OPTION_INVALID`, `RANK_DISPOSED`, `PAYLOAD_INVALID`, `PAYLOAD_NEEDS_GRADIENT`,
    * `VECTOR_LENGTH_INVALID`, `VECTOR_NOT_FINITE`
    */
-  async decompress(
+  decompress(
     payload: Uint8Array,
     iteration: number,
     gradient?: Float32Array,
+  ): Promise<Float32Array> {
+    return this.#inTurn(() => this.#decompress(payload, iteration, gradient));
+  }
+
+  async #decompress(
+    payload: Uint8Array,
+    iteration: number,
+    gradient: Float32Array | undefined,
   ): Promise<Float32Array> {
     this.#require(iteration);
     if (kindOf(payload) !== 'Uint8Array') throw wrongKind('payload', 'a Uint8Array');
     const { arena } = this.#backend;
     if (this.#method.replicas === 'drift') {
       if (gradient === undefined) throw this.#needsGradient();
-      await this.compress(gradient, iteration);
+      await this.#compress(gradient, iteration);
       this.#put(gradient);
     }
     const region = arena.allocate(payload.length);
@@ -185,25 +209,33 @@ export class LoneRank implements Disposable {
   }
 
   /** @throws GradwireError `RANK_DISPOSED` */
-  async save(): Promise<RankState> {
-    this.#require();
-    const { arena } = this.#backend;
-    return {
-      residual:
-        this.#residual === undefined
-          ? new Float32Array(0)
-          : arena.f32(this.#residual).slice(),
-      method: await this.#compressor.save(),
-    };
+  save(): Promise<RankState> {
+    return this.#inTurn(async () => {
+      this.#require();
+      const { arena } = this.#backend;
+      return {
+        residual:
+          this.#residual === undefined
+            ? new Float32Array(0)
+            : arena.f32(this.#residual).slice(),
+        method: await this.#compressor.save(),
+      };
+    });
   }
 
   /**
    * Resumes from a state of this method, length, seed and rank. Parameters may have
    * changed if the method's state does not depend on them.
-   * @throws GradwireError `STATE_MISMATCH`, `RANK_DISPOSED`, before anything is changed
+   * @throws GradwireError `STATE_MISMATCH`, `RANK_DISPOSED`, `OPTION_INVALID` while a call is under way,
+   * before anything is changed
    */
   restore({ provenance, state }: StateFile): void {
     this.#require();
+    if (this.#calls > 0) {
+      throw inputError('OPTION_INVALID', 'LoneRank.restore: a call is under way', {
+        next: 'Await it first.',
+      });
+    }
     const own = this.provenance(0);
     for (const key of ['method', 'n', 'seed', 'rank'] as const) {
       if (provenance[key] !== own[key]) {
@@ -228,10 +260,35 @@ export class LoneRank implements Disposable {
     if (residual !== undefined) this.#backend.arena.f32(residual).set(state.residual);
   }
 
+  /** Gives its memory back, at once or when the call under way has ended. */
   [Symbol.dispose](): void {
-    if (this.#disposed) return;
     this.#disposed = true;
+    this.#releaseIfIdle();
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#calls++;
+    try {
+      return await this.#turns.take(work);
+    } finally {
+      this.#calls--;
+      if (this.#disposed) this.#releaseIfIdle();
+    }
+  }
+
+  #releaseIfIdle(): void {
+    if (this.#calls > 0 || this.#released) return;
+    this.#released = true;
     this.#compressor[Symbol.dispose]();
+    this.#releaseVectors();
+  }
+
+  #releaseVectors(): void {
+    for (const vector of [this.#gradient, this.#residual]) {
+      if (vector === undefined) continue;
+      const { length, offset } = vector;
+      this.#backend.arena.release({ offset, bytes: 4 * length });
+    }
   }
 
   async #decode(payload: Payload, iteration: number): Promise<ExchangeStatistics> {

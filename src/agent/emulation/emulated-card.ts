@@ -30,9 +30,12 @@ const AHEAD_MS = 5;
  */
 const SOCKET_BYTES = 4 * 2 ** 20;
 const MOST_CATCH_UP_MS = 50;
-/** Lanes take turns after this much of the line's time, in segments of at least a packet. */
+/**
+ * Lanes take turns after this much of the line's time, in segments of whole packets: a part of one
+ * would have a header as long as a packet's.
+ */
 const SEGMENT_MS = 0.5;
-const LEAST_SEGMENT_BYTES = 1448;
+const PACKET_BYTES = 1448;
 /** Bytes to hold in addition to what is in transit within AHEAD_MS and the latency. */
 const HOLD_BYTES = 256 * 2 ** 10;
 /** The most that is written ahead; links that fast are not emulated at their speed anyway. */
@@ -78,12 +81,9 @@ export class EmulatedCard implements LaneCard {
     this.#latencyMs = latency;
     const bytesPerMs = bandwidth / 8000;
     this.#catchUpMs = Math.min(MOST_CATCH_UP_MS, SOCKET_BYTES / bytesPerMs);
-    this.memory = new SegmentMemory(
-      Math.min(
-        MOST_SEGMENT_BYTES,
-        Math.max(LEAST_SEGMENT_BYTES, Math.floor(SEGMENT_MS * bytesPerMs)),
-      ),
-    );
+    const turn = Math.min(MOST_SEGMENT_BYTES, SEGMENT_MS * bytesPerMs);
+    const packets = Math.max(1, Math.floor(turn / PACKET_BYTES));
+    this.memory = new SegmentMemory(packets * PACKET_BYTES);
     this.#in = new LineIn(new SerialLine(bandwidth), this.memory.segmentBytes);
     // All that is on its way must fit, or a lane would stop before the link is full: `checkLinks`
     // refuses more.

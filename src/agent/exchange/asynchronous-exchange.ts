@@ -8,6 +8,7 @@
  * Weights for one thread may be on their way while another pushes.
  */
 import type { Reply } from '../asynchronous/orders.ts';
+import { Turns } from '../../shared/async/turns.ts';
 import {
   ServedWeights,
   type ServedWeightsOptions,
@@ -31,7 +32,6 @@ import type {
 import type { ExchangeObserver } from './exchange-observer.ts';
 import type { PlanExecution } from './plan-execution.ts';
 import { CONTROL_STREAM } from './streams.ts';
-import { Turns } from './turns.ts';
 import { GO_ON, wishes, type OwnWishes } from './wishes.ts';
 
 export interface AsynchronousExchangeOptions extends Omit<

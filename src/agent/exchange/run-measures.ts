@@ -39,10 +39,17 @@ export class RunMeasures {
    */
   async average(vector: Vector, measures = false): Promise<ExchangeProfile> {
     const { clock } = this.#options;
-    clock.begin();
-    const work = () => this.#options.group.average(WEIGHTS_STREAM, vector);
-    await (measures ? this.#aside(work) : work());
-    return clock.end();
+    const { log } = clock;
+    // What only measures is no part of an iteration, so that no trace tells of it.
+    if (measures) clock.log = undefined;
+    try {
+      clock.begin();
+      const work = () => this.#options.group.average(WEIGHTS_STREAM, vector);
+      await (measures ? this.#aside(work) : work());
+      return clock.end();
+    } finally {
+      clock.log = log;
+    }
   }
 
   /**

@@ -19,16 +19,16 @@ import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
 import { methods } from '../methods/registry.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
-import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
+import { planBuckets, type Bucket } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { fitsWhole, windowsOf } from '../plan/windows.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
-import { tensorLength } from '../training/models/model.ts';
 import { specFactsSchema } from '../training/inspect/inspections.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
 import { modelTensors } from './model-tensors.ts';
+import { scaledTensors } from './scaled-tensors.ts';
 import { rehearse, type Rehearsal } from './rehearsal.ts';
 import { forecastPlan, type RehearsedPlan } from './step-forecast.ts';
 
@@ -113,7 +113,7 @@ export async function forecastWorlds(
   const { compute, exchanges, known, worlds } = options;
   const { plan, setting, spec } = validateLaunch(parsed, [], known);
   assertForecastable(spec);
-  const tensors = scaled(modelTensors(spec, known.model), options.elements);
+  const tensors = scaledTensors(modelTensors(spec, known.model), options.elements);
   const local = localStepsOf(spec);
   const plans =
     exchanges === undefined
@@ -158,24 +158,6 @@ export async function forecastWorlds(
   });
   const elements = tensors.reduce((sum, { length }) => sum + length, 0);
   return { candidates, elements };
-}
-
-/** The tensors, their first dimensions scaled so that all have `elements` together. */
-function scaled(
-  tensors: readonly FlatTensor[],
-  elements: number | undefined,
-): readonly FlatTensor[] {
-  if (elements === undefined) return tensors;
-  const all = tensors.reduce((sum, { length }) => sum + length, 0);
-  let start = 0;
-  return tensors.map(({ name, shape }) => {
-    const [first = 1, ...others] = shape;
-    const grown = [Math.max(1, Math.round((first * elements) / all)), ...others];
-    const length = tensorLength({ shape: grown });
-    const tensor = { name, shape: grown, start, length };
-    start += length;
-    return tensor;
-  });
 }
 
 /** Whether an arena has room for these buckets, in windows or without. */

@@ -31,9 +31,7 @@ async function answerTo(question: ForecastQuestion): Promise<ForecastAnswer> {
     known,
     rehearse: (buckets) => kept.of(buckets, question.rehearse),
   });
-  const memory = question.memory
-    ? await memoryOf(spec, question.worlds, known)
-    : undefined;
+  const memory = question.memory ? await memoryOf(spec, question, known) : undefined;
   return { worlds: candidates, elements, memory };
 }
 
@@ -42,16 +40,25 @@ const traced = new Map<string, ReturnType<typeof stepMemory>>();
 
 async function memoryOf(
   spec: ReturnType<typeof parseExperimentSpec>,
-  worlds: ForecastQuestion['worlds'],
+  { elements, worlds }: Pick<ForecastQuestion, 'elements' | 'worlds'>,
   known: SpecFacts,
 ): Promise<ForecastAnswer['memory']> {
+  const counts = worlds.map(({ ranks }) => ranks);
+  // Of a model of another size there is no step to trace.
+  const step = elements === undefined ? await tracedStep(spec, known) : undefined;
+  return specMemory(spec, counts, known, step, elements).map(({ parts }) => parts);
+}
+
+async function tracedStep(
+  spec: ReturnType<typeof parseExperimentSpec>,
+  known: SpecFacts,
+): ReturnType<typeof stepMemory> {
   const { backend, optimizer, parallelism, workload } = spec;
   const key = JSON.stringify([backend, optimizer, parallelism, workload]);
   const tracing = traced.get(key) ?? stepMemory(spec, known);
   traced.set(key, tracing);
   tracing.catch(() => traced.delete(key));
-  const counts = worlds.map(({ ranks }) => ranks);
-  return specMemory(spec, counts, known, await tracing).map(({ parts }) => parts);
+  return await tracing;
 }
 
 async function reply(raw: unknown): Promise<void> {

@@ -20,7 +20,7 @@ const fileSchema = z.object({
   machine: z.string(),
   rehearsals: z.record(
     z.string(),
-    z.object({ compress: seconds, decompress: seconds }),
+    z.object({ compress: seconds, decompress: seconds, gathered: seconds }),
   ),
 });
 
@@ -45,14 +45,14 @@ export class KeptRehearsals {
     const key = keyOf(buckets);
     const known = this.#read().get(key);
     if (known !== undefined && (!anew || this.#fresh.has(key))) return known;
-    const { compress, decompress } = await rehearse(buckets);
+    const times = await rehearse(buckets);
     this.#fresh.add(key);
     // Read again, because another process may have added to it meanwhile.
     const all = this.#read();
     all.delete(key);
-    all.set(key, { compress, decompress });
+    all.set(key, times);
     this.#write(all);
-    return { compress, decompress };
+    return times;
   }
 
   /** Begins a question. */

@@ -29,6 +29,8 @@ export interface Rehearsal {
   readonly compress: number;
   /** One rank's payload decoded. */
   readonly decompress: number;
+  /** The part of this that each rank's payload takes, of buckets whose payloads are gathered. */
+  readonly gathered: number;
 }
 
 /** An iteration later than any warm-up or ramp that parameters allow. */
@@ -48,8 +50,12 @@ export async function rehearse(all: readonly Bucket[]): Promise<Rehearsal> {
   if (fitsWhole(all, { arenaBytes: ARENA_BYTES, ranks: 1 })) return rehearseAll(all);
   const buckets = firstOf(all);
   const share = lengthOf(all) / lengthOf(buckets);
-  const { compress, decompress } = await rehearseAll(buckets);
-  return { compress: share * compress, decompress: share * decompress };
+  const { compress, decompress, gathered } = await rehearseAll(buckets);
+  return {
+    compress: share * compress,
+    decompress: share * decompress,
+    gathered: share * gathered,
+  };
 }
 
 const lengthOf = (buckets: readonly Bucket[]): number =>
@@ -80,45 +86,68 @@ async function rehearseAll(buckets: readonly Bucket[]): Promise<Rehearsal> {
     return site.open({ bucket, method, parameters, seed: 1, rank: 0, world: 1 });
   });
   try {
-    let compress = Infinity;
-    let decompress = Infinity;
+    let least = { compress: Infinity, decompress: Infinity, gathered: Infinity };
     for (let round = 0; round < WARM_UP + MEASURED; round++) {
       fillNoise(arena, gradient, round);
-      clock.begin();
+      const sum = { compress: 0, decompress: 0, gathered: 0 };
       for (const [index, part] of parts.entries()) {
-        await exchangeAlone(part, buckets[index]!, STEADY + round, clock);
+        clock.begin();
+        const gathers = await exchangeAlone(
+          part,
+          buckets[index]!,
+          STEADY + round,
+          clock,
+        );
+        const { compress, decompress } = clock.end().phases;
+        sum.compress += compress / 1000;
+        sum.decompress += decompress / 1000;
+        if (gathers) sum.gathered += decompress / 1000;
       }
-      const { phases } = clock.end();
       if (round < WARM_UP) continue;
       // The minimum, because other work on this machine can only add to it.
-      compress = Math.min(compress, phases.compress / 1000);
-      decompress = Math.min(decompress, phases.decompress / 1000);
+      least = {
+        compress: Math.min(least.compress, sum.compress),
+        decompress: Math.min(least.decompress, sum.decompress),
+        gathered: Math.min(least.gathered, sum.gathered),
+      };
     }
-    return { compress, decompress };
+    return least;
   } finally {
     for (const part of parts) part[Symbol.dispose]();
   }
 }
 
-/** Exchanges as `PlanExecution` does, but without peers. */
+/**
+ * Exchanges as `PlanExecution` does, but without peers.
+ * @returns whether the payload of every rank is decoded: scalars are only added up
+ */
 async function exchangeAlone(
   part: GradientBucket,
   { policy }: Bucket,
   iteration: number,
   clock: PhaseClock,
-): Promise<void> {
+): Promise<boolean> {
   const { reducible } = carriageOf(policy.method, policy.parameters);
   await clock.follow('compress', () => part.begin());
   if (part.talks) {
-    const answer: Communicate = (request) => Promise.resolve(answered(request));
+    let gathers = false;
+    const answer: Communicate = (request) => {
+      gathers ||= isDecoded(request);
+      return Promise.resolve(answered(request));
+    };
     await timedExchange(clock, part, iteration, answer);
-    return;
+    return gathers;
   }
   const payload = await clock.follow('compress', () => part.encode(iteration));
   const operation = reducible || payload.kind === 'dense' ? 'reduce' : 'gather';
-  const combined = answered({ operation, payload });
+  const request = { operation, payload } as const;
+  const combined = answered(request);
   await clock.follow('decompress', () => part.decode(combined, iteration));
+  return isDecoded(request);
 }
+
+const isDecoded = ({ operation, payload }: CommunicationRequest): boolean =>
+  operation === 'gather' && payload.kind !== 'scalars';
 
 /** Combines the payload of a single rank. */
 function answered({ operation, payload }: CommunicationRequest): Combined {

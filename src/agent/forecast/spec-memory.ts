@@ -9,6 +9,7 @@ import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { MemoryPart } from '../launch/memory-estimate.ts';
+import { MOST_ELEMENTS } from '../../shared/forecast/forecast-question.ts';
 import { validateLaunch } from '../launch/validate-launch.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { ownStepBytes } from '../training/inspect/inspect-model.ts';
@@ -19,6 +20,7 @@ import type { StepBytes } from '../training/memory-facts.ts';
 import { ownSource } from '../training/models/model-file.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
+import { scaledTensors } from './scaled-tensors.ts';
 import { findWorkload } from '../training/find-workload.ts';
 
 const knownSchema = z.object({ known: specFactsSchema });
@@ -26,6 +28,7 @@ const optionsSchema = z.object({
   ranks: z.array(z.int().min(1)).min(1).readonly(),
   known: specFactsSchema.optional(),
   step: stepBytesSchema.optional(),
+  elements: z.int().min(1).max(MOST_ELEMENTS).optional(),
 });
 
 /**
@@ -75,8 +78,9 @@ export async function stepMemory(
 
 /**
  * Forecasts the memory of each rank; without a pipeline, which cannot be forecast, all need as
- * much.
+ * much, except for servers of asynchronous training, of which rank 0 is one.
  * @param step from `stepMemory`; default: not counted
+ * @param elements of the gradient, to which the model's tensors are scaled; default: its own
  * @throws GradwireError `OPTION_INVALID`; if the spec is invalid; `MEMORY_TOO_SMALL`
  */
 export function specMemory(
@@ -84,8 +88,10 @@ export function specMemory(
   ranks: readonly number[],
   known?: SpecFacts,
   step?: StepBytes,
+  elements?: number,
 ): readonly RankMemory[] {
-  checkedOptions(optionsSchema, { ranks, known, step }, 'specMemory');
-  const { memory } = validateLaunch(parseExperimentSpec(raw), [], known);
+  checkedOptions(optionsSchema, { ranks, known, step, elements }, 'specMemory');
+  const own = validateLaunch(parseExperimentSpec(raw), [], known).memory;
+  const memory = own.withTensors((tensors) => scaledTensors(tensors, elements));
   return ranks.map((count) => ({ ranks: count, parts: memory.ofRank(0, count, step) }));
 }

@@ -119,11 +119,11 @@ function forecastOf(
   carriers: readonly BucketCarrier[],
   { ranks, network, places, compute, every = 1 }: ForecastSetting,
 ): StepForecast {
-  const all = carriers.reduce((sum, { messages }) => sum + messages.length, 0);
   let terms: CostTerms = NO_COST;
   let wireBytes = 0;
   let payloadBytes = 0;
-  let decompress = rehearsal.decompress;
+  // Every rank's payload is decoded; the rehearsal decoded only one.
+  let decompress = rehearsal.decompress + (ranks - 1) * rehearsal.gathered;
   for (const carrier of carriers) {
     for (const message of carrier.messages) {
       const shape = shapeOf(message, ranks, places);
@@ -131,10 +131,7 @@ function forecastOf(
       terms = addTerms(terms, prediction);
       wireBytes += prediction.wireBytes;
       payloadBytes += message.bytes;
-      // Every rank's payload is decoded; the rehearsal decoded only one.
-      if (message.operation === 'gather') {
-        decompress += ((ranks - 1) * rehearsal.decompress) / all;
-      } else if (carrier.collective?.partial !== true) {
+      if (carrier.collective?.partial !== true) {
         decompress += moreToDecode(message, shape, network);
       }
     }

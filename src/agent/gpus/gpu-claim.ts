@@ -26,10 +26,12 @@ const CREDENTIALS_BYTES = 12;
 
 /** Whether this process has it now, or who has it. */
 export type Claim =
-  | { readonly kind: 'claimed' }
+  | {
+      readonly kind: 'claimed';
+      /** Lets other processes have it. */
+      readonly giveBack: () => void;
+    }
   | { readonly kind: 'held'; readonly holder: ClaimHolder };
-
-const CLAIMED: Claim = { kind: 'claimed' };
 
 interface Sockets {
   socket(domain: number, type: number, protocol: number): number;
@@ -48,17 +50,18 @@ interface Sockets {
 
 /**
  * @param addressOf of a buffer's first byte
- * @returns a function that claims the GPU of this id for the life of the process, and throws
- * if names cannot be claimed
+ * @returns a function that claims the GPU of this id until it is given back or the process
+ * ends, and throws if names cannot be claimed
  */
 export function gpuClaims(
   koffi: typeof Koffi,
   addressOf: (buffer: Buffer) => number,
 ): (id: string) => Claim {
   const sockets = bindSockets(koffi);
-  const claimed = new Set<string>();
+  const claimed = new Map<string, Claim>();
   return (id) => {
-    if (claimed.has(id)) return CLAIMED;
+    const own = claimed.get(id);
+    if (own !== undefined) return own;
     // sockaddr_un: the family, then a name that begins with a zero byte.
     const name = Buffer.alloc(3 + NAME.length + id.length);
     name.writeUInt16LE(AF_UNIX);
@@ -67,8 +70,14 @@ export function gpuClaims(
     if (descriptor < 0) throw refused(koffi.errno());
     if (sockets.bind(descriptor, addressOf(name), name.length) === 0) {
       sockets.listen(descriptor, MOST_QUESTIONS);
-      claimed.add(id);
-      return CLAIMED;
+      const claim: Claim = {
+        kind: 'claimed',
+        giveBack: () => {
+          if (claimed.delete(id)) sockets.close(descriptor);
+        },
+      };
+      claimed.set(id, claim);
+      return claim;
     }
     const error = koffi.errno();
     sockets.close(descriptor);

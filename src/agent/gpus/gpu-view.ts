@@ -14,6 +14,7 @@
  * writable, and all of these calls come from the thread that asks for an adapter.
  */
 import type * as Koffi from 'koffi';
+import { allottedDevices } from './allotted-gpus.ts';
 import type { ClaimHolder } from './claim-holder.ts';
 import { gpuClaims, type Claim } from './gpu-claim.ts';
 import { importSlot } from './import-slot.ts';
@@ -70,6 +71,7 @@ export class GpuView {
   #chosen: MachineGpu | undefined;
   /** Holders by the GPU's id. */
   readonly #holders = new Map<string, ClaimHolder>();
+  #giveBack: (() => void) | undefined;
   #failure: string | undefined;
 
   private constructor(position: RankOnMachine, native: Native, restore: () => void) {
@@ -119,6 +121,12 @@ export class GpuView {
     return this.#chosen;
   }
 
+  /** Gives up the claim to the chosen GPU, if the rank has made one. */
+  giveBack(): void {
+    this.#giveBack?.();
+    this.#giveBack = undefined;
+  }
+
   /** All GPUs and who has them, if none is left for this rank. */
   get taken(): readonly TakenGpu[] | undefined {
     if (this.#gpus.length === 0 || this.#chosen !== undefined) return undefined;
@@ -154,7 +162,7 @@ export class GpuView {
 
   /** Handles of 8 bytes each. */
   #visibleOf(instance: number): Buffer {
-    const all = this.#native.devices.of(instance);
+    const all = allottedDevices(this.#native.devices.of(instance));
     const gpus = machineGpus(all, this.#position.ranks);
     // Dawn creates a second instance, with its own software driver if it has one.
     if (this.#gpus.length === 0 && gpus.length > 0) {
@@ -179,6 +187,7 @@ export class GpuView {
     const free = tried.find(({ id }) => {
       const answer = claim(id);
       if (answer.kind === 'held') this.#holders.set(id, answer.holder);
+      else this.#giveBack = answer.giveBack;
       return answer.kind === 'claimed';
     });
     // The first rank that uses a shared GPU claims it against runs that do not share.

@@ -1,13 +1,23 @@
-/** Memory that the ranks of a spec need: of a pipeline, by its stages. */
+/** Memory that the ranks of a spec need: of a pipeline, by its stages; of servers, more. */
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
-import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import {
+  checkpointInterval,
+  type ExperimentSpec,
+} from '../../shared/spec/experiment-spec.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
+import { isProgram } from '../../shared/spec/program-spec.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
-import { factsOf, type MemoryFacts, type StepBytes } from '../training/memory-facts.ts';
+import {
+  factsOf,
+  type MemoryFacts,
+  type MemoryTensor,
+  type StepBytes,
+} from '../training/memory-facts.ts';
 import type { LayerFacts } from '../training/model-facts.ts';
+import { asynchronousMemory } from './asynchronous-memory.ts';
 import {
   hasWindows,
   memoryParts,
@@ -41,6 +51,15 @@ export class LaunchMemory {
     );
   }
 
+  /** The memory of the same spec with a model of other tensors. */
+  withTensors(
+    change: (tensors: readonly MemoryTensor[]) => readonly MemoryTensor[],
+  ): LaunchMemory {
+    const { facts, ...others } = this.#options;
+    const changed = { ...facts, tensors: change(facts.tensors) };
+    return new LaunchMemory({ ...others, facts: changed });
+  }
+
   /**
    * @param ranks of the run; default: as many as the spec has
    * @param step what a step of the model needs; default: not counted
@@ -50,12 +69,15 @@ export class LaunchMemory {
     ranks = this.#options.spec.world.ranks,
     step?: StepBytes,
   ): readonly MemoryPart[] {
+    const { plans, spec } = this.#options;
     const stages = this.#facts.length;
-    return memoryParts(this.#facts[rank % stages]!, this.#options.plans, {
+    return memoryParts(this.#facts[rank % stages]!, plans, {
       ranks: Math.max(1, Math.floor(ranks / stages)),
-      vectors: stepVectors(this.#options.spec),
+      vectors: stepVectors(spec),
       step,
-      usesTorch: this.#options.spec.backend === 'torch',
+      usesTorch: spec.backend === 'torch',
+      keepsCheckpoints: checkpointInterval(spec) > 0 && !isProgram(spec.workload),
+      asynchronous: asynchronousMemory(spec, rank, ranks),
     });
   }
 
@@ -67,7 +89,9 @@ export class LaunchMemory {
       // On a GPU the gradient may be there, unless tables keep it here.
       const hasTables = facts.tensors.some(({ isTable }) => isTable);
       const onHost = backend === 'wasm' || backend === 'torch';
-      const isHere = onHost || !mayHaveGpu() || hasTables;
+      // The machine that checks it may be a login node; ranks without a GPU refuse `webgpu`.
+      const mayBeThere = backend === 'webgpu' || mayHaveGpu();
+      const isHere = onHost || !mayBeThere || hasTables;
       if (!isHere) continue;
       const parts = this.ofRank(stage);
       if (facts.isWeightless === true) {

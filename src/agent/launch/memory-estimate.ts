@@ -11,6 +11,11 @@ import { ARENA_BYTES } from '../memory/arena.ts';
 import { planBuckets, type Bucket } from '../plan/buckets.ts';
 import { keptLength, payloadBytes, residualLength } from '../plan/exchange-bytes.ts';
 import { neededWindows, windowBytes } from '../plan/windows.ts';
+import {
+  asynchronousParts,
+  velocityBytes,
+  type AsynchronousMemory,
+} from './asynchronous-memory.ts';
 import type { MemoryFacts, MemoryTensor, StepBytes } from '../training/memory-facts.ts';
 
 export interface MemoryPart {
@@ -30,6 +35,10 @@ export interface MemorySetting {
   readonly step?: StepBytes | undefined;
   /** Whether PyTorch computes, in a process of its own; default: not. */
   readonly usesTorch?: boolean | undefined;
+  /** Whether there are checkpoints at intervals; default: none. */
+  readonly keepsCheckpoints?: boolean | undefined;
+  /** The rank's part in asynchronous training; default: ranks wait for each other. */
+  readonly asynchronous?: AsynchronousMemory | undefined;
 }
 
 const F32 = 4;
@@ -55,8 +64,10 @@ const lengthOf = (tensors: readonly MemoryTensor[]): number =>
 export function memoryParts(
   facts: MemoryFacts,
   plans: readonly ExchangePlan[],
-  { ranks, step, usesTorch = false, vectors }: MemorySetting,
+  setting: MemorySetting,
 ): readonly MemoryPart[] {
+  const { asynchronous, keepsCheckpoints = false, ranks, step, vectors } = setting;
+  const { usesTorch = false } = setting;
   const { isWeightless = false, samples, scores = 0, stateVectors, tensors } = facts;
   const { stepsInArena } = facts;
   const all = lengthOf(tensors);
@@ -70,9 +81,16 @@ export function memoryParts(
     ? neededWindows(tensors, plans, { arenaBytes: ARENA_BYTES, ranks })
     : undefined;
   const isInside = windows === undefined;
+  const residual = F32 * most(residualLength);
+  const method = F32 * most(keptLength);
+  const weights = F32 * (whole + tables);
+  const state = stateVectors * weights;
+  // A checkpoint copies all that it has; else weights are compared at the end.
+  const checkpoint = state + residual + method;
+  const served = asynchronous === undefined ? 0 : velocityBytes(asynchronous, all);
   const parts = [
     { name: 'gradient', bytes: F32 * all, isInArena: isInside },
-    { name: 'residual', bytes: F32 * most(residualLength), isInArena: isInside },
+    { name: 'residual', bytes: residual, isInArena: isInside },
     {
       name: WINDOWS,
       bytes: Math.max(0, ...(windows ?? []).map(windowBytes)),
@@ -85,16 +103,18 @@ export function memoryParts(
       isInArena: stepsInArena,
     },
     estimate('tables', F32 * tables * (1 + stateVectors)),
-    estimate('method', F32 * most(keptLength)),
+    estimate('method', method),
     estimate(
       'payloads',
       most((each) => payloadBytes(each, ranks)),
     ),
     estimate('steps', F32 * vectors * all),
+    ...(asynchronous === undefined
+      ? []
+      : asynchronousParts(asynchronous, all, weights + state)),
     estimate('computing', step?.computing ?? 0),
     estimate('compiling', step?.compiling ?? 0),
-    // For a checkpoint, and to compare the weights of all ranks at the end.
-    estimate('copies', F32 * (whole + tables)),
+    estimate('copies', weights + (keepsCheckpoints ? checkpoint + served : 0)),
     estimate(
       'samples',
       samples === undefined ? 0 : Math.ceil(samples.shared / ranks) + samples.each,

@@ -130,9 +130,14 @@ class PowerSgd<V> implements Compressor<V> {
   }
 
   decode(combined: Combined, out: V): ExchangeStatistics {
-    this.#take(combined, this.#factors.memory);
+    const { memory, rights } = this.#factors;
+    const own = this.#context.work.arena.f32(rights);
+    // Another rank's factors pass through the memory of this one's, which are its state.
+    const kept = isIn(memory, combined) ? undefined : own.slice();
+    this.#take(combined, memory);
     this.#factors.sendLefts();
     this.#write(out);
+    if (kept !== undefined) own.set(kept);
     return {};
   }
 
@@ -201,8 +206,8 @@ class PowerSgd<V> implements Compressor<V> {
     if (combined.form !== 'dense') {
       throw new Error(`internal: factors cannot be ${combined.form}`);
     }
+    if (isIn(into, combined)) return;
     const { offset } = combined.data;
-    if (offset === into.offset) return;
     this.#context.work.kernels.copy(into, { offset, length: into.length });
   }
 
@@ -210,3 +215,7 @@ class PowerSgd<V> implements Compressor<V> {
     return this.#context.work.slice(vector, start, rows * columns);
   }
 }
+
+/** Whether the sums already are where the terms were. */
+const isIn = ({ offset }: Vector, combined: Combined): boolean =>
+  combined.form === 'dense' && combined.data.offset === offset;

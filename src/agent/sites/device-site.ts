@@ -100,13 +100,7 @@ export class DeviceSite implements GradientSite {
   async settled(): Promise<void> {
     const { gpu } = this.#options.gradient;
     gpu.commands.flush();
-    try {
-      await gpu.device.queue.onSubmittedWorkDone();
-    } catch (error) {
-      gpu.check();
-      throw error;
-    }
-    gpu.check();
+    await gpu.watch(() => gpu.device.queue.onSubmittedWorkDone());
   }
 
   takeNotices(): Notice[] {

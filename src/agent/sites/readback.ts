@@ -1,11 +1,10 @@
 /**
  * Runs a method that a GPU cannot run on a gradient that is on the GPU: the gradient is read back
  * and compressed in the arena by the CPU's kernels, and overwritten by the average. The residual
- * stays on the GPU: it is read once and written back with every average, so that the next method
- * finds it there.
+ * stays on the GPU, where it may be rescaled or drained between two exchanges: it is read before
+ * each and written back with the average.
  *
- * Cost in addition to the method's: the bucket is transferred both ways, the residual one
- * way.
+ * Cost in addition to the method's: the bucket and its residual are transferred both ways.
  */
 import type { JsonObject } from '../../shared/checks/json.ts';
 import { BucketCompressor, type GradientBucket } from '../methods/bucket-compressor.ts';
@@ -37,7 +36,6 @@ export function compressReadBack(options: ReadbackOptions): GradientBucket {
     residual === undefined
       ? undefined
       : { home: residual, copy: work.vector(home.length) };
-  let residualRead = false;
   return new BucketCompressor({
     method,
     context: { ...context, work, residual: kept?.copy },
@@ -46,10 +44,7 @@ export function compressReadBack(options: ReadbackOptions): GradientBucket {
       begin: () => elementwise.firstNonFinite(home),
       load: async () => {
         const reads = [gpu.read(home, arena.f32(gradient))];
-        if (kept !== undefined && !residualRead) {
-          reads.push(gpu.read(kept.home, arena.f32(kept.copy)));
-          residualRead = true;
-        }
+        if (kept !== undefined) reads.push(gpu.read(kept.home, arena.f32(kept.copy)));
         await Promise.all(reads);
       },
       store: () => {

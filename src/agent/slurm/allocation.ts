@@ -4,9 +4,7 @@
  * and its time limit is the last resort.
  */
 import { GrowingPause } from '../../shared/async/growing-pause.ts';
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { mkdirSync, rmSync } from 'node:fs';
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
 import type { AllocatedRecord } from '../../shared/records/allocated.ts';
@@ -15,7 +13,9 @@ import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
 import { nodeShare } from '../../shared/spec/slurm-share.ts';
 import type { RankPlacement } from '../world/rank-placement.ts';
 import { allottedNodes, type AllottedNodes } from './allotted-nodes.ts';
+import { EndWatch } from './end-watch.ts';
 import { environmentSeconds } from './environment-seconds.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { holderScript } from './holder-script.ts';
 import { cancelJob } from './job-cancellation.ts';
 import { endingOf, endOf } from './job-errors.ts';
@@ -33,16 +33,16 @@ import {
 
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 10_000;
-/** Slurm kills the rest of a job about 30 s after asking it to end. */
-const COMPLETING_MS = 45_000;
+/**
+ * Time for a job that completes to be over: Slurm kills its rest after 30 s, then scripts of the
+ * site run on its nodes, and one that does not answer is given up after minutes.
+ */
+const COMPLETING_MS = 600_000;
 const COMPLETING_LOOK_MS = 500;
+/** The state of a job whose processes are ended, or have ended. */
+const COMPLETING = { state: 'COMPLETING' };
 /** Time for the ranks to start, which may load modules on busy nodes and files over a network. */
 const START_MS = 300_000;
-/** Time before the end of its allocation at which a run ends: this, or a tenth of the time. */
-const LONGEST_LEAD_MS = 60_000;
-const LEAD_SHARE = 0.1;
-/** Node's timers are limited to 31 bits. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Time for which a supervisor may be silent before its job ends. */
 const PATIENCE_SECONDS = 120;
 /** Time for which a job is kept that runs, but whose nodes Slurm or DNS do not tell. */
@@ -64,6 +64,8 @@ export interface AllocationOptions {
   readonly node: string;
   /** Time for which a job's nodes may be unknown while it runs; default: ten minutes. */
   readonly nodesPatienceMs?: number;
+  /** Time for which a job may complete; default: ten minutes. */
+  readonly completingMs?: number;
 }
 
 export interface AllocationListener {
@@ -73,8 +75,10 @@ export interface AllocationListener {
   allocated(record: AllocatedRecord): void;
   /** Slurm is about to take the nodes back. */
   ending(error: ErrorData): void;
-  /** The job is over, with or without ranks, or could not be submitted. */
+  /** The job is over, with or without ranks. */
   lost(error: ErrorData): void;
+  /** The job could not be submitted, or nobody knows whether it was. */
+  unsubmitted(error: ErrorData): void;
 }
 
 export class SlurmAllocation {
@@ -92,7 +96,7 @@ export class SlurmAllocation {
 
   /**
    * Resolves when Slurm has accepted the first job. @throws (rejects) the error that `ask`
-   * reports to `lost`
+   * reports to `unsubmitted`
    */
   get asked(): Promise<unknown> {
     return this.#asked.promise;
@@ -104,7 +108,7 @@ export class SlurmAllocation {
   }
 
   /**
-   * Requests nodes, unless already requested. `lost` receives `SLURM_MISSING`,
+   * Requests nodes, unless already requested. `unsubmitted` receives `SLURM_MISSING`,
    * `SLURM_SILENT`, `SLURM_REFUSED` or `SLURM_TOO_SMALL` if there is no job.
    */
   ask(): void {
@@ -122,7 +126,7 @@ export class SlurmAllocation {
         }
         this.#asked.reject(error);
         this.release();
-        this.#listener.lost(toErrorData(error));
+        this.#listener.unsubmitted(toErrorData(error));
       },
     );
   }
@@ -155,7 +159,7 @@ export function cancelLeftJobs(folder: string): void {
 class Job {
   readonly #options: AllocationOptions;
   readonly #listener: AllocationListener;
-  readonly #heartbeat: string;
+  readonly #heartbeat: Heartbeat;
   readonly #mark: JobMark;
   readonly #submission = new AbortController();
   #job: SlurmJob | undefined;
@@ -163,28 +167,24 @@ class Job {
   #placement: RankPlacement | undefined;
   #told: string | undefined;
   #released = false;
-  #beats = 0;
-  #beat: NodeJS.Timeout | undefined;
   readonly #looks = new GrowingPause({
     first: FIRST_LOOK_MS,
     longest: LONGEST_LOOK_MS,
     factor: 1.5,
   });
   #look: NodeJS.Timeout | undefined;
-  #ending: NodeJS.Timeout | undefined;
-  #end: number | undefined;
+  #end: EndWatch | undefined;
+  /** Whether it has had its nodes. */
+  #hasRun = false;
+  #completingSince: number | undefined;
   /** When its nodes could no longer be told, though it runs. */
   #unknownSince: number | undefined;
-  /** Seconds before its end at which the allocation is left; set by tests. */
-  #leadSeconds: number | undefined;
 
   constructor(options: AllocationOptions, listener: AllocationListener) {
     this.#options = options;
     this.#listener = listener;
     this.#mark = makeMark(options.run, options.settings.options);
-    // For this job only: a later supervisor must not keep it alive.
-    const name = `slurm-alive-${randomBytes(4).toString('hex')}`;
-    this.#heartbeat = path.join(options.folder, name);
+    this.#heartbeat = new Heartbeat(options.folder);
   }
 
   get placement(): RankPlacement | undefined {
@@ -197,10 +197,12 @@ class Job {
     const options = jobOptions(mark, nodeShare(ranks, settings), settings);
     const patienceSeconds =
       environmentSeconds('GRADWIRE_SLURM_PATIENCE_SECONDS') ?? PATIENCE_SECONDS;
-    this.#leadSeconds = environmentSeconds('GRADWIRE_SLURM_LEAD_SECONDS');
+    this.#end = new EndWatch((end) => {
+      this.#listener.ending(endingOf(this.#job!, end, node).toData());
+    });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#live(patienceSeconds);
-    const script = holderScript({ heartbeat: this.#heartbeat, patienceSeconds });
+    this.#heartbeat.start(patienceSeconds);
+    const script = holderScript({ heartbeat: this.#heartbeat.file, patienceSeconds });
     // Before sbatch is called: a supervisor that is killed then has left a job, too.
     writeJob(folder, mark);
     this.#requested = true;
@@ -233,42 +235,51 @@ class Job {
 
   /** Finds how the job ended; undefined while it continues, as far as Slurm reports. */
   async findEnd(): Promise<ErrorData | undefined> {
-    const deadline = performance.now() + COMPLETING_MS;
-    for (;;) {
-      const status = await askJob(this.#job!);
+    const pauses = new GrowingPause({
+      first: COMPLETING_LOOK_MS,
+      longest: LONGEST_LOOK_MS,
+      factor: 1.5,
+    });
+    while (!this.#released) {
+      const answer = await askJob(this.#job!);
+      // Without an answer a job that completes goes on to.
+      const isKnown = answer !== undefined || this.#completingSince === undefined;
+      const status = isKnown ? answer : COMPLETING;
       if (status === undefined) return undefined;
-      if (isOver(status)) return endOf(this.#job!, status, this.#options.node).toData();
-      const late = performance.now() > deadline;
-      if (status.state !== 'COMPLETING' || late) return undefined;
-      await new Promise((resolve) => setTimeout(resolve, COMPLETING_LOOK_MS));
+      if (this.#isOver(status)) return this.#endOf(status);
+      if (status.state !== COMPLETING.state) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, pauses.next()));
     }
+    return undefined;
+  }
+
+  /** Whether it has ended, or completes for so long that nobody waits for the end. */
+  #isOver({ state }: Pick<JobStatus, 'state'>): boolean {
+    if (isOver({ state })) return true;
+    if (state !== COMPLETING.state) return false;
+    const { completingMs = COMPLETING_MS } = this.#options;
+    // No ranks are started on nodes that Slurm takes back.
+    this.#placement = undefined;
+    this.#completingSince ??= performance.now();
+    return performance.now() - this.#completingSince >= completingMs;
+  }
+
+  #endOf(status: Pick<JobStatus, 'state'>): ErrorData {
+    return endOf(this.#job!, status, this.#options.node).toData();
   }
 
   release(): void {
     this.#released = true;
     this.#placement = undefined;
-    clearInterval(this.#beat);
     clearTimeout(this.#look);
-    clearTimeout(this.#ending);
-    rmSync(this.#heartbeat, { force: true });
+    this.#end?.stop();
+    this.#heartbeat.stop();
     this.#submission.abort();
     if (this.#requested) this.#cancel();
   }
 
   #cancel(): void {
     cancelJob(this.#job ?? this.#mark, jobFile(this.#options.folder, this.#mark));
-  }
-
-  #live(patienceSeconds: number): void {
-    const beat = (): void => {
-      try {
-        writeFileSync(this.#heartbeat, `${++this.#beats}\n`, { mode: 0o600 });
-      } catch {
-        // The disk may be full only for now.
-      }
-    };
-    beat();
-    this.#beat = setInterval(beat, (patienceSeconds * 1000) / 10);
   }
 
   #lookAgain(): void {
@@ -288,18 +299,21 @@ class Job {
   async #lookNow(): Promise<boolean> {
     const status = await askJob(this.#job!);
     if (status === undefined || this.#released) return true;
-    if (isOver(status)) {
-      this.#listener.lost(endOf(this.#job!, status, this.#options.node).toData());
+    if (this.#isOver(status)) {
+      this.#listener.lost(this.#endOf(status));
       return false;
     }
-    if (status.state === 'RUNNING') {
-      if (this.#placement === undefined) {
-        const nodes = await this.#findNodes(status);
-        if (nodes === undefined || this.#released) return true;
-        this.#take(status, nodes);
-      }
-      this.#awaitEnd(status);
-    } else if (this.#placement === undefined) this.#tell(status);
+    if (status.state !== 'RUNNING') {
+      this.#end?.stop();
+      if (!this.#hasRun) this.#tell(status);
+      return true;
+    }
+    if (this.#placement === undefined) {
+      const nodes = await this.#findNodes(status);
+      if (nodes === undefined || this.#released) return true;
+      this.#take(status, nodes);
+    }
+    this.#end?.runs(status);
     return true;
   }
 
@@ -344,6 +358,7 @@ class Job {
 
   #take(status: JobStatus, found: AllottedNodes): void {
     this.#placement = this.#makePlacement(found);
+    this.#hasRun = true;
     this.#listener.allocated({
       type: 'allocated',
       at: Date.now(),
@@ -373,28 +388,5 @@ class Job {
       }),
       explain: (rank, exit) => explainStep(exit, { rank, node: nodeOf(rank) }),
     };
-  }
-
-  /** The end may change while the job runs. */
-  #awaitEnd({ start, end }: JobStatus): void {
-    if (end === this.#end) return;
-    this.#end = end;
-    clearTimeout(this.#ending);
-    if (end === undefined || start === undefined) return;
-    const lead =
-      this.#leadSeconds === undefined
-        ? Math.min(LONGEST_LEAD_MS, (end - start) * LEAD_SHARE)
-        : this.#leadSeconds * 1000;
-    const left = end - lead - Date.now();
-    if (left > LONGEST_TIMER_MS) {
-      this.#end = undefined; // To be looked at again.
-      return;
-    }
-    this.#ending = setTimeout(
-      () => {
-        this.#listener.ending(endingOf(this.#job!, end, this.#options.node).toData());
-      },
-      Math.max(0, left),
-    );
   }
 }

@@ -21,6 +21,8 @@ export function holderScript({ heartbeat, patienceSeconds }: HolderOptions): str
   const step = Math.min(LOOK_SECONDS, Math.max(1, Math.floor(patienceSeconds / 3)));
   return `#!/bin/sh
 # Holds the nodes of a run of Gradwire, and ends when its supervisor is gone.
+# Warnings before the end of the job, as a user's own --signal orders them, do not end it.
+trap '' HUP INT QUIT USR1 USR2
 last=none
 same=0
 while [ "$same" -lt ${Math.ceil(patienceSeconds)} ]; do

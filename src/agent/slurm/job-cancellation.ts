@@ -45,7 +45,7 @@ cancel() {
 }
 list() {
   $limit squeue ${[...onCluster(mark).map(shellQuoted), named].join(' ')} \\
---states=pending,running,suspended,configuring --format='%A|%j|%k' 2>/dev/null
+--all --states=pending,running,suspended,configuring --format='%A|%j|%k' 2>/dev/null
 }
 ours() {
   cluster=$clusters

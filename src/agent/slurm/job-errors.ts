@@ -6,14 +6,14 @@ import { jobText, onCluster, type SlurmJob } from './slurm-job.ts';
 /** The error of a job that has ended; not restartable if the job was ended on purpose. */
 export function endOf(
   job: SlurmJob,
-  { state }: JobStatus,
+  { state }: Pick<JobStatus, 'state'>,
   node: string,
 ): GradwireError {
   const cancelled = state === 'CANCELLED';
   const sacct = ['sacct', ...onCluster(job), '-j', job.id].join(' ');
   return failure(
     cancelled ? 'JOB_ENDED' : 'JOB_LOST',
-    `Slurm job ${jobText(job)} has ended: ${state}`,
+    `Slurm job ${jobText(job)} ${state === 'COMPLETING' ? 'does not come to an end' : 'has ended'}: ${state}`,
     {
       place: node,
       next: cancelled

@@ -188,7 +188,8 @@ async function askSqueue(
   options: readonly string[],
   signal?: AbortSignal,
 ): Promise<Listed | undefined> {
-  const args = ['--states=all', ...onCluster(mark), ...options];
+  // Hidden partitions, which squeue and scontrol otherwise leave out, have jobs too.
+  const args = ['--all', '--states=all', ...onCluster(mark), ...options];
   try {
     const { code, stdout, stderr } = await callSlurm('squeue', args, { signal });
     const lines = stdout.split('\n').map((line) => line.trim());
@@ -230,7 +231,7 @@ export async function findNodes(
 ): Promise<readonly ComputeNode[]> {
   const answer = await callSlurm('scontrol', [
     ...onCluster(job),
-    ...['--oneliner', 'show', 'node', nodeList],
+    ...['--all', '--oneliner', 'show', 'node', nodeList],
   ]);
   const { code, stdout } = answer;
   const nodes = stdout.split('\n').flatMap((line): ComputeNode[] => {

@@ -50,7 +50,6 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   const { microBatches, splitAfter } = pipeline;
   const stage = splitModel(model, splitAfter)[pipeline.stage]!;
   const samples = options.batchPerRank / microBatches;
-  const { jax } = runtime;
   return new StageTrainer({
     runtime,
     model,
@@ -60,6 +59,6 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
     microBatches,
     stage,
     computer: (weights) =>
-      new JaxStage({ jax, model, stage, shard, weights, samples, microBatches }),
+      new JaxStage({ runtime, model, stage, shard, weights, samples, microBatches }),
   });
 }

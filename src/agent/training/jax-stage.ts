@@ -8,7 +8,7 @@ import type { ModelParameters } from './model-parameters.ts';
 import type { JaxBatch } from './models/mean-loss.ts';
 import type { Model } from './models/model.ts';
 import type { ModelStage } from './models/split-model.ts';
-import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
+import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { StageComputer, StageLosses } from './stage-computer.ts';
 import {
   borrowedShapes,
@@ -19,7 +19,7 @@ import {
 } from './stage-functions.ts';
 
 interface JaxStageOptions extends StageSizes {
-  readonly jax: Jax;
+  readonly runtime: JaxRuntime;
   readonly model: Model;
   readonly stage: ModelStage;
   readonly shard: RankShard;
@@ -39,7 +39,8 @@ export class JaxStage implements StageComputer {
   #gradient: Float32Array = new Float32Array();
 
   constructor(parts: JaxStageOptions) {
-    const { jax, microBatches, model, samples, shard, stage } = parts;
+    const { microBatches, model, runtime, samples, shard, stage } = parts;
+    const { jax } = runtime;
     this.#parts = parts;
     this.#jax = jax;
     this.#functions = compileStage(jax, model, stage, { samples, microBatches });
@@ -66,40 +67,50 @@ export class JaxStage implements StageComputer {
     this.#parts.weights.tables.clear(gradient);
   }
 
-  async forward(i: number, before: Float32Array | undefined): Promise<Float32Array> {
-    this.#values[i] = this.#given(before);
-    const { batch, inputs } = this.#inputsOf(i, true);
-    return (await this.#functions.forward(inputs, batch).data()) as Float32Array;
+  forward(i: number, before: Float32Array | undefined): Promise<Float32Array> {
+    return this.#watch(async () => {
+      this.#values[i] = this.#given(before);
+      const { batch, inputs } = this.#inputsOf(i, true);
+      return (await this.#functions.forward(inputs, batch).data()) as Float32Array;
+    });
   }
 
-  async backward(i: number, after: Float32Array): Promise<Float32Array | undefined> {
-    const given = arrayOf(this.#jax, after, [-1, this.#parts.stage.after!.width]);
-    const { batch, inputs, loader } = this.#inputsOf(i);
-    const gradients = this.#functions.backward(inputs, batch, given);
-    await this.#add(gradients, loader);
-    return await dataOf(gradients.values);
+  backward(i: number, after: Float32Array): Promise<Float32Array | undefined> {
+    return this.#watch(async () => {
+      const given = arrayOf(this.#jax, after, [-1, this.#parts.stage.after!.width]);
+      const { batch, inputs, loader } = this.#inputsOf(i);
+      const gradients = this.#functions.backward(inputs, batch, given);
+      await this.#add(gradients, loader);
+      return await dataOf(gradients.values);
+    });
   }
 
-  async losses(i: number, before: Float32Array | undefined): Promise<StageLosses> {
-    this.#values[i] = this.#given(before);
-    const { batch, inputs, loader } = this.#inputsOf(i);
-    const [[loss, measures], of] = this.#functions.lossAndGradient(inputs, batch);
-    await this.#add(of, loader);
-    loss.dispose();
-    return { measures, back: await dataOf(of.values) };
+  losses(i: number, before: Float32Array | undefined): Promise<StageLosses> {
+    return this.#watch(async () => {
+      this.#values[i] = this.#given(before);
+      const { batch, inputs, loader } = this.#inputsOf(i);
+      const [[loss, measures], of] = this.#functions.lossAndGradient(inputs, batch);
+      await this.#add(of, loader);
+      loss.dispose();
+      return { measures, back: await dataOf(of.values) };
+    });
   }
 
-  async finish(): Promise<readonly Float32Array[]> {
-    const { borrowed, whole } = this.#sum;
-    await this.#parts.weights.download(whole, this.#gradient);
-    const data = await Promise.all(borrowed.map((array) => array.data()));
-    return data as Float32Array[];
+  finish(): Promise<readonly Float32Array[]> {
+    return this.#watch(async () => {
+      const { borrowed, whole } = this.#sum;
+      await this.#parts.weights.download(whole, this.#gradient);
+      const data = await Promise.all(borrowed.map((array) => array.data()));
+      return data as Float32Array[];
+    });
   }
 
-  async pass(before: Float32Array | undefined): Promise<Float32Array> {
-    const inputs = this.#inputs(this.test, this.#given(before));
-    const batch = this.test.upload(this.#jax);
-    return (await this.#functions.forward(inputs, batch).data()) as Float32Array;
+  pass(before: Float32Array | undefined): Promise<Float32Array> {
+    return this.#watch(async () => {
+      const inputs = this.#inputs(this.test, this.#given(before));
+      const batch = this.test.upload(this.#jax);
+      return (await this.#functions.forward(inputs, batch).data()) as Float32Array;
+    });
   }
 
   score(before: Float32Array | undefined): Promise<readonly Measure[]> {
@@ -112,6 +123,11 @@ export class JaxStage implements StageComputer {
   close(): void {
     this.#jax.tree.dispose(this.#borrowed);
     this.#borrowed = [];
+  }
+
+  /** Nothing is passed on to another stage before it is known to be right. */
+  #watch<T>(results: () => Promise<T>): Promise<T> {
+    return this.#parts.runtime.watch(results);
   }
 
   /** A micro-batch's gradients to those before it. */

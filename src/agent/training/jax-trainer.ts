@@ -83,7 +83,14 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     this.#train.read(this.#train.rows.length);
   }
 
-  async computeGradient(
+  computeGradient(
+    gradient: GradientMemory,
+    ready?: (from: number) => void,
+  ): Promise<ComputedStep> {
+    return this.runtime.watch(() => this.#computeGradient(gradient, ready));
+  }
+
+  async #computeGradient(
     gradient: GradientMemory,
     ready?: (from: number) => void,
   ): Promise<ComputedStep> {
@@ -121,7 +128,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
           const loader = isWhole ? this.#train : new BatchLoader(samples, fields, rows);
           for (let row = 0; row < rows; row++) loader.rows[row] = first + row;
           loader.read(rows);
-          await this.#gradientOf(loader, part);
+          await this.runtime.watch(() => this.#gradientOf(loader, part));
         },
       },
       out,
@@ -169,13 +176,16 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   }
 
   async applyGradient(gradient: GradientMemory, iteration: number): Promise<void> {
-    const isFlat = gradient instanceof Float32Array;
-    const averaged = isFlat ? gradient : await this.#tensorsOf(gradient).scatter();
+    const averaged =
+      gradient instanceof Float32Array
+        ? gradient
+        : await this.runtime.watch(() => this.#tensorsOf(gradient).scatter());
     await this.weights.step(averaged, iteration);
   }
 
   async evaluate(): Promise<EvaluationSums> {
-    return this.evaluated(await this.#evaluator.evaluate(), this.#testSamples);
+    const totals = await this.runtime.watch(() => this.#evaluator.evaluate());
+    return this.evaluated(totals, this.#testSamples);
   }
 
   override close(): void {
@@ -212,12 +222,15 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     for (let index = this.weights.whole.length - 1; index >= 0; index--) {
       await this.weights.downloadOne(whole[index]!, index, gradient);
       const isNext = this.tensors[place - 1] === this.weights.whole[index];
+      // What is ready is exchanged at once.
+      this.runtime.check();
       if (isNext) ready(this.tensors[--place]!.start);
     }
     const values: Float32Array[] = [];
     for (const array of rows.toReversed())
       values.unshift((await array.data()) as Float32Array);
     this.#scatterRows(values, gradient);
+    this.runtime.check();
     ready(0);
     return false;
   }

@@ -92,7 +92,7 @@ export class ModelParameters {
   async readWholes(out: Float32Array): Promise<void> {
     let start = 0;
     for (const [i, { length }] of this.whole.entries()) {
-      await this.#memory.read(i, out.subarray(start, start + length));
+      await this.#read(i, out.subarray(start, start + length));
       start += length;
     }
   }
@@ -119,7 +119,8 @@ export class ModelParameters {
       this.checkLength(averaged, this.length);
       this.#stepTables(averaged, iteration);
     }
-    await this.#memory.step(averaged, this.#ratesOf(iteration));
+    const rates = this.#ratesOf(iteration);
+    await this.#parts.runtime.watch(() => this.#memory.step(averaged, rates));
   }
 
   takePlainSteps(tensors: ReadonlySet<string>): void {
@@ -142,7 +143,7 @@ export class ModelParameters {
   async readWhole(name: string): Promise<Float32Array> {
     const place = this.whole.findIndex((tensor) => tensor.name === name);
     const values = new Float32Array(this.whole[place]!.length);
-    await this.#memory.read(place, values);
+    await this.#read(place, values);
     return values;
   }
 
@@ -216,10 +217,13 @@ export class ModelParameters {
 
   async #readWhole(flat: Float32Array, vector?: number): Promise<void> {
     await Promise.all(
-      this.whole.map((tensor, i) =>
-        this.#memory.read(i, sliceOf(flat, tensor), vector),
-      ),
+      this.whole.map((tensor, i) => this.#read(i, sliceOf(flat, tensor), vector)),
     );
+  }
+
+  #read(whole: number, out: Float32Array, vector?: number): Promise<void> {
+    const { runtime } = this.#parts;
+    return runtime.watch(() => this.#memory.read(whole, out, vector));
   }
 
   #writeWhole(flat: Float32Array, vector?: number): void {

@@ -51,7 +51,7 @@ export abstract class ParameterTrainer {
   protected readonly jax: Jax;
   protected readonly weights: ModelParameters;
   protected readonly sampler: BatchSampler;
-  readonly #runtime: JaxRuntime;
+  protected readonly runtime: JaxRuntime;
   readonly #model: Model;
   readonly #batch: number;
   /** The scores of the last evaluation. */
@@ -59,7 +59,7 @@ export abstract class ParameterTrainer {
 
   constructor(parts: ParameterTrainerOptions, { places, tensors }: OwnTensors) {
     const { elsewhere, model, optimizer, options, runtime, shard } = parts;
-    this.#runtime = runtime;
+    this.runtime = runtime;
     this.#model = model;
     this.#batch = options.batchPerRank;
     this.jax = runtime.jax;
@@ -131,7 +131,7 @@ export abstract class ParameterTrainer {
 
   close(): void {
     this.weights.close();
-    this.#runtime.release();
+    this.runtime.release();
   }
 
   protected measuresOfBatch(totals: MeasureTotals): StepResult {

@@ -100,10 +100,14 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
     }
   }
 
-  async computeGradient(gradient: GradientMemory): Promise<ComputedStep> {
+  computeGradient(gradient: GradientMemory): Promise<ComputedStep> {
     if (!(gradient instanceof Float32Array)) {
       throw new Error('internal: the gradient of a stage is on the host');
     }
+    return this.runtime.watch(() => this.#computeGradient(gradient));
+  }
+
+  async #computeGradient(gradient: Float32Array): Promise<ComputedStep> {
     const computer = this.#computer;
     this.#clock.begin();
     // Not when the batch is loaded, which may be before an evaluation.
@@ -140,7 +144,11 @@ export class StageTrainer extends ParameterTrainer implements Trainer {
   }
 
   /** Evaluates the share of the test set; the last stage has the sums, all others 0. */
-  async evaluate(): Promise<EvaluationSums> {
+  evaluate(): Promise<EvaluationSums> {
+    return this.runtime.watch(() => this.#evaluate());
+  }
+
+  async #evaluate(): Promise<EvaluationSums> {
     const { model, stage } = this.#parts;
     const { test } = this.#computer;
     const block = test.rows.length;

@@ -115,7 +115,8 @@ export class SyntheticTrainer implements Trainer {
       ready(start);
     }
     if (gradient instanceof GpuGradient) {
-      await gradient.gpu.device.queue.onSubmittedWorkDone();
+      const { gpu } = gradient;
+      await gpu.watch(() => gpu.device.queue.onSubmittedWorkDone());
     }
     this.#sleepUntil(due);
     return { loss: undefined, metric: undefined };

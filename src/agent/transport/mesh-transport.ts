@@ -191,8 +191,9 @@ export class MeshTransport implements Transport {
     if (this.#silent.has(to)) return this.#refuse(this.#errors.unheard(to));
     const operation = new PendingSend(to, header);
     operation.postedAt = this.#tick;
-    this.#observer?.sending?.(to, header, data.length);
     const end = this.#work('send', header.stream);
+    // Its moment lies in the span of sending it, not in what was before.
+    this.#observer?.sending?.(to, header, data.length);
     const taken = peer.write(header, data, () => {
       if (operation.ended) return;
       this.#sends.remove(operation);

@@ -5,6 +5,7 @@
 import type { TraceRecord, TraceSpan } from '../../shared/records/trace.ts';
 import type { TracedExchange } from '../exchange/exchange-calls.ts';
 import { bucketOf } from '../exchange/streams.ts';
+import type { LoggedSpan } from '../profile/span-log.ts';
 import type { Span, TakenStep } from './steps/steps.ts';
 
 export interface TracedIteration {
@@ -30,6 +31,8 @@ export function makeTraceRecord(traced: TracedIteration): TraceRecord {
   // A constant difference: durations on the engine's thread stay exact.
   const between = (exchange?.timeOrigin ?? timeOrigin) - timeOrigin - begin;
   const onEngine = (ms: number): number => Math.round((ms + between) * NANOSECONDS);
+  // Between two iterations weights may be averaged, which is part of neither. At a fence it is.
+  const isWithin = ({ end: over }: LoggedSpan): boolean => onEngine(over) > 0;
   const engineThread = engineIsInline ? 0 : 1;
   return {
     type: 'trace',
@@ -45,7 +48,7 @@ export function makeTraceRecord(traced: TracedIteration): TraceRecord {
         const start = onTrainer(from);
         return [0, phase, NONE, NONE, start, onTrainer(to) - start, 0];
       }),
-      ...(exchange?.spans ?? []).map((one): TraceSpan => {
+      ...(exchange?.spans ?? []).filter(isWithin).map((one): TraceSpan => {
         const start = onEngine(one.start);
         const duration = onEngine(one.end) - start;
         const { hidden, peer, phase } = one;
@@ -53,8 +56,9 @@ export function makeTraceRecord(traced: TracedIteration): TraceRecord {
         return [engineThread, phase, bucket, peer, start, duration, hidden ? 1 : 0];
       }),
     ],
-    messages: (exchange?.messages ?? []).map(
-      ({ at, bytes, peer, received, sequence, stream }) => [
+    messages: (exchange?.messages ?? [])
+      .filter(({ at }) => onEngine(at) >= 0)
+      .map(({ at, bytes, peer, received, sequence, stream }) => [
         received ? 1 : 0,
         peer,
         bucketOf(stream),
@@ -62,8 +66,7 @@ export function makeTraceRecord(traced: TracedIteration): TraceRecord {
         sequence,
         bytes,
         onEngine(at),
-      ],
-    ),
+      ]),
     ...(exchange === undefined || exchange.dropped === 0
       ? {}
       : { dropped: exchange.dropped }),

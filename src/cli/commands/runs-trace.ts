@@ -11,7 +11,7 @@ import {
   type ConnectFlags,
 } from '../session/connect-options.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { traced } from '../session/traced.ts';
+import { TRACE_AGAIN, traced, type NewlyTraced } from '../session/traced.ts';
 import { withWorkspace } from '../session/workspace.ts';
 import { writeOutput } from '../files/vector-file.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
@@ -46,16 +46,26 @@ export function addRunsTraceCommand(runs: Command): void {
         const stretch = await traced(workspace, id, flags.iterations);
         const records = recordsOf(workspace.store, id, stretch);
         await writeOutput(flags.out, chromeTrace(records, id));
-        const { from, to } = stretch;
+        const { cut, from, to } = stretch;
         answer(
           flags.json,
-          { run: id, from, to, out: flags.out },
+          { run: id, from, to, out: flags.out, ...(cut === undefined ? {} : { cut }) },
           `run ${id}: iterations ${from} to ${to - 1} in ${flags.out}; ` +
-            'open it at https://ui.perfetto.dev\n',
+            `open it at https://ui.perfetto.dev\n${cutText(cut)}`,
         );
       }, connectOptions(flags));
     });
   addConnectOptions(command);
+}
+
+/** A line on a trace that lacks records; none if it has all. */
+function cutText(cut: NewlyTraced['cut']): string {
+  if (cut === undefined) return '';
+  const { come, expected, why } = cut;
+  const records = `${come} of ${expected} records came`;
+  return why === 'ended'
+    ? `the run ended while it was traced: ${records}\n`
+    : `the run was interrupted while it was traced: ${records}. ${TRACE_AGAIN}\n`;
 }
 
 function iterationCount(text: string): number {

@@ -99,12 +99,9 @@ function drawn(series: PictureSeries, place: Place): string {
   const { colour, look } = series;
   const points = series.points.filter(isDrawable);
   if (points.length === 0) return '';
-  const line = pathOf(points, place);
   switch (look) {
-    case 'band': {
-      const upper = (series.upper ?? []).filter(isDrawable).toReversed();
-      return `<path d="${line}L${pathOf(upper, place).slice(1)}Z" fill="${colour}" fill-opacity="0.16"/>`;
-    }
+    case 'band':
+      return `<path d="${bandOf(series, place)}" fill="${colour}" fill-opacity="0.16"/>`;
     case 'spread':
       return spreads(series, place);
     case 'bars':
@@ -120,9 +117,13 @@ function drawn(series: PictureSeries, place: Place): string {
     case 'dashed':
     case 'faint':
     case 'line': {
+      const runs = stretchesOf(series.points, isDrawable);
+      const line = runs.map((run) => pathOf(run, place)).join('');
+      const hasDots = runs.some(({ length }) => length === 1);
       const dash = series.dash ?? (look === 'dashed' ? [5, 4] : []);
       return (
         `<path d="${line}" fill="none" stroke="${colour}" stroke-linejoin="round" ` +
+        (hasDots ? 'stroke-linecap="round" ' : '') +
         `stroke-width="${look === 'faint' ? 1 : 1.75}"` +
         (look === 'faint' ? ' stroke-opacity="0.6"' : '') +
         (dash.length === 0 ? '' : ` stroke-dasharray="${dash.join(' ')}"`) +
@@ -168,11 +169,39 @@ function spreads({ colour, points, upper = [] }: PictureSeries, place: Place): s
   return `<path d="${lines.join('')}" stroke="${colour}" stroke-opacity="0.6"/>`;
 }
 
-/** Whether a point has a place: one that has none would end its curve. */
+/** A band: an area for each stretch in which both edges have a place. */
+function bandOf({ points, upper = [] }: PictureSeries, place: Place): string {
+  const edges = points.map((low, index) => ({ low, high: upper[index] }));
+  const areas = stretchesOf(
+    edges,
+    ({ high, low }) => isDrawable(low) && high !== undefined && isDrawable(high),
+  );
+  return areas
+    .map((area) => {
+      const back = area.map(({ high }) => high!).toReversed();
+      return `${pathOf([...area.map(({ low }) => low), ...back], place)}Z`;
+    })
+    .join('');
+}
+
+/** Whether a point has a place: there is a gap where one has none. */
 const isDrawable = ({ x, y }: PicturePoint): boolean =>
   Number.isFinite(x) && Number.isFinite(y);
 
+/** The longest stretches of neighbours that all have a place. */
+function stretchesOf<T>(all: readonly T[], has: (one: T) => boolean): readonly T[][] {
+  const stretches: T[][] = [];
+  let current: T[] | undefined;
+  for (const one of all) {
+    if (!has(one)) current = undefined;
+    else if (current === undefined) stretches.push((current = [one]));
+    else current.push(one);
+  }
+  return stretches;
+}
+
+/** A line through points; a single one is a line of no length, whose ends are drawn. */
 const pathOf = (points: readonly PicturePoint[], { x, y }: Place): string =>
   points
     .map((point, index) => `${index === 0 ? 'M' : 'L'}${x(point.x)} ${y(point.y)}`)
-    .join('');
+    .join('') + (points.length === 1 ? 'h0' : '');

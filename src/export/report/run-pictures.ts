@@ -165,8 +165,9 @@ function curvePictures(run: PicturedRun): readonly Picture[] {
 }
 
 function bytesPicture(run: PicturedRun): Picture {
+  // A logarithmic axis has no place for 0: nothing was sent there, so the line has a gap.
   const positive = (field: 'dense' | 'payload' | 'wireSent'): PicturePoint[] =>
-    curveOf(run.bins, field).filter(({ y }) => y > 0);
+    curveOf(run.bins, field).map(({ x, y }) => ({ x, y: y > 0 ? y : NaN }));
   const all: readonly PictureSeries[] = [
     { label: 'dense', look: 'dashed', colour: SOFT_COLOUR, points: positive('dense') },
     {
@@ -182,8 +183,10 @@ function bytesPicture(run: PicturedRun): Picture {
       points: positive('wireSent'),
     },
   ];
-  const series = all.filter(({ points }) => points.length > 0);
-  const values = series.flatMap(({ points }) => points.map(({ y }) => y));
+  const series = all.filter(({ points }) => points.some(({ y }) => y > 0));
+  const values = series
+    .flatMap(({ points }) => points.map(({ y }) => y))
+    .filter((y) => y > 0);
   const low = Math.floor(Math.log10(Math.min(...values, Infinity) || 1));
   const high = Math.ceil(Math.log10(Math.max(...values, 0) || 1));
   const isKnown = values.length > 0;

@@ -35,6 +35,7 @@ import { LinkDesk } from './link-desk.ts';
 import { NodeDesk } from './node-desk.ts';
 import { PageAlerts } from './page-alerts.ts';
 import { PlanDesk } from './plan-desk.ts';
+import { RunDiscovery } from './run-discovery.ts';
 import { RunsDesk } from './runs-desk.ts';
 import { SettingsDesk } from './settings-desk.ts';
 import { OpenQuestions } from './open-questions.ts';
@@ -53,8 +54,10 @@ export interface AppCore {
   readonly api: CoreApi;
   /** Terminals of one page, which alone receives their output. */
   terminals(events: TerminalEvents): PageTerminals;
-  /** Adds a listener; returns a function that removes it. */
+  /** Adds a page's listener; returns a function that removes it. */
   onEvent(listener: AppListener): () => void;
+  /** Adds a listener of the host's own: notices still wait for a page. */
+  observe(listener: AppListener): () => void;
   /** Tells the host's URL, without its token, for the error that a second host shows. */
   announce(url: string): void;
   /** Shows an error that no call of a page ended with. */
@@ -137,8 +140,11 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const showNodes = (): void => {
     outbox.nodesChanged();
   };
-  /** Whether a run that was presumed lost has been found on a machine since the last look. */
-  let isReopened = false;
+  // Commands share the database, so runs that they launch are found and shown at once.
+  const runDiscovery = new RunDiscovery(
+    (isRepeated) => coordinator.discover(isRepeated),
+    report,
+  );
   const desk = new NodeDesk({
     store,
     inventory,
@@ -152,7 +158,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     runsOn: (node) => coordinator.machines.runsOn(node),
     release: (node) => coordinator.machines.release(node),
     reopened: (run) => {
-      isReopened = true;
+      runDiscovery.note();
       outbox.changed(store.summary(run));
     },
   });
@@ -178,8 +184,10 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     coordinator.machines.lookAtNodes();
     linkDesk.look();
   };
-  const terminals = new AppTerminals((node, size, signal) =>
-    inventory.remote(store.nodes.named(node)).shell(size, signal),
+  const terminals = new AppTerminals(
+    (node, size, signal) =>
+      inventory.remote(store.nodes.named(node)).shell(size, signal),
+    userHome,
   );
   const historyWatch = new HistoryWatch(store);
   const lookAtHistory = (): void => {
@@ -190,21 +198,14 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
   const lookAtSettings = (): void => {
     settingsDesk.look();
   };
-  // Commands share the database, so runs that they launch are found and shown at once.
-  let isExpecting = false;
   const discover = (): void => {
-    const changed = store.changedElsewhere();
-    if (changed) {
+    if (store.changedElsewhere()) {
+      runDiscovery.note();
       // It is told once: one look that fails must not keep the others from what has changed.
       for (const look of [showNodes, lookAtNodes, lookAtHistory, lookAtSettings])
         reporting(look);
     }
-    const isNews = changed || isReopened;
-    if (!isNews && !isExpecting) return;
-    isExpecting = isReopened = false;
-    coordinator.discover(!isNews).then((again) => {
-      isExpecting ||= again;
-    }, report);
+    runDiscovery.look();
   };
   const discovery = setInterval(() => {
     reporting(discover);
@@ -352,6 +353,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     api,
     terminals: (events) => terminals.page(events),
     onEvent: (listener) => outbox.listen(listener),
+    observe: (listener) => outbox.observe(listener),
     announce: (url) => {
       lock.announce(url);
     },
@@ -360,16 +362,18 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
       closing ??= (async () => {
         clearInterval(discovery);
         clearInterval(looking);
+        // Sweeps leave before questions are refused, so that none fails because of it.
+        const sweepsLeft = sweepDesk.close();
+        questions.refuseAll();
         settingsDesk.close();
         upkeep.close();
         desk.close();
         planDesk.close();
         await figureDesk.close();
-        await sweepDesk.close();
+        await sweepsLeft;
         await linkDesk.close();
         await dataDesk.close();
         terminals.close();
-        questions.refuseAll();
         await coordinator.close();
         await recovery;
         await inventory[Symbol.asyncDispose]();

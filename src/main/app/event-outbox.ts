@@ -40,7 +40,8 @@ export interface OutboxSources {
 
 export class EventOutbox implements CoordinatorEvents {
   readonly #sources: OutboxSources;
-  readonly #listeners = new Set<AppListener>();
+  readonly #pages = new Set<AppListener>();
+  readonly #observers = new Set<AppListener>();
   readonly #watched = new Set<string>();
   readonly #changed = new Map<string, RunSummary>();
   readonly #records = new Map<string, JournalEntry[]>();
@@ -59,11 +60,14 @@ export class EventOutbox implements CoordinatorEvents {
     this.#sources = sources;
   }
 
+  /** Adds a page; returns a function that removes it. */
   listen(listener: AppListener): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return added(this.#pages, listener);
+  }
+
+  /** Adds a listener of the app's own, for which nothing is kept. */
+  observe(listener: AppListener): () => void {
+    return added(this.#observers, listener);
   }
 
   watch(run: string): void {
@@ -97,8 +101,8 @@ export class EventOutbox implements CoordinatorEvents {
 
   /** Kept until a page is open to receive it. */
   caughtUp(catchUp: CatchUp): void {
-    if (this.#listeners.size === 0) this.#catchUps.push(catchUp);
-    else this.#emit('caughtUp', catchUp);
+    if (this.#pages.size === 0) this.#catchUps.push(catchUp);
+    this.#emit('caughtUp', catchUp);
   }
 
   /** Events that no page has received. */
@@ -108,7 +112,8 @@ export class EventOutbox implements CoordinatorEvents {
 
   /** Kept until a page is open to receive it. */
   notice(error: ErrorData): void {
-    if (this.#listeners.size > 0) return this.#emit('notice', error);
+    this.#emit('notice', error);
+    if (this.#pages.size > 0) return;
     this.#notices.push(error);
     if (this.#notices.length > MOST_NOTICES) this.#notices.shift();
   }
@@ -234,6 +239,14 @@ export class EventOutbox implements CoordinatorEvents {
   }
 
   #emit<E extends keyof AppEvents>(event: E, ...args: Parameters<AppEvents[E]>): void {
-    for (const listener of this.#listeners) listener(event, ...args);
+    for (const listener of [...this.#pages, ...this.#observers])
+      listener(event, ...args);
   }
+}
+
+function added(listeners: Set<AppListener>, listener: AppListener): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
 }

@@ -19,6 +19,7 @@ export class OpenQuestions implements SshQuestions {
   readonly #changed: () => void;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
+  #isRefusing = false;
 
   /** @param changed called when a question is added or removed */
   constructor(changed: () => void) {
@@ -61,8 +62,9 @@ export class OpenQuestions implements SshQuestions {
     waiting.answered(answer);
   }
 
-  /** No user is left to answer. */
+  /** No user is left to answer, and to none that comes later. */
   refuseAll(): void {
+    this.#isRefusing = true;
     for (const { answered } of this.#waiting.values()) answered({ type: 'refuse' });
   }
 
@@ -70,6 +72,7 @@ export class OpenQuestions implements SshQuestions {
     question: OpenQuestion['question'],
     signal: AbortSignal | undefined,
   ): Promise<QuestionAnswer> {
+    if (this.#isRefusing) return Promise.resolve({ type: 'refuse' });
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       const close = (): void => {

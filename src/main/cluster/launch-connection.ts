@@ -15,8 +15,8 @@ interface LaunchingLink {
   connect(): Promise<ControlConnection>;
   /** Reads what the previous supervisor left in journals. */
   restored(): Promise<void>;
-  /** Called when a connection to another version has been closed. */
-  closed(connection: ControlConnection): void;
+  /** Ends the connection to another version. */
+  leave(): Promise<void>;
 }
 
 /** @throws GradwireError `SUPERVISOR_OTHER_VERSION`, and those of connecting */
@@ -33,8 +33,7 @@ export async function connectToLaunch(link: LaunchingLink): Promise<ControlConne
     if (live !== undefined || performance.now() > end) {
       throw otherVersion(connection.hello, live?.run);
     }
-    await connection.close();
-    link.closed(connection);
+    await link.leave();
     await sleep(GIVE_WAY_PAUSE_MS);
   }
 }

@@ -58,6 +58,13 @@ export interface NodeAccess extends NodeSettings {
    * Default: nobody is told.
    */
   readonly copying?: (progress: DeployProgress | undefined, cancel: () => void) => void;
+  /**
+   * Finds the other machines with the same home that have files of these runs: host names by run.
+   * Default: no other machine has its home.
+   */
+  readonly elsewhere?: (
+    runs: readonly string[],
+  ) => Promise<ReadonlyMap<string, string>>;
   /** Connects, and starts a supervisor if none runs. */
   ensure(
     handlers: ConnectionHandlers,

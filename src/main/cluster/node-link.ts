@@ -31,6 +31,7 @@ import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
 import type { PortForwarding } from './port-forwarding.ts';
 import { LifeWatch } from './life-watch.ts';
 import { connectToLaunch } from './launch-connection.ts';
+import { connectionState } from './link-state.ts';
 import type { LinkEvents } from './link-events.ts';
 import type {
   ConnectOptions,
@@ -125,8 +126,7 @@ export class NodeLink {
     const connection = this.#connection;
     if (connection === undefined) return;
     const isCurrent = (): boolean => connection === this.#connection;
-    const isNews = await this.#roundTrip.measure(connection, isCurrent);
-    if (isNews) this.#events.changed();
+    if (await this.#roundTrip.measure(connection, isCurrent)) this.#events.changed();
   }
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
@@ -146,27 +146,30 @@ export class NodeLink {
   }
 
   get state(): NodeConnection {
+    return connectionState({
+      connection: this.#connection,
+      loss: this.#loss,
+      isRefused: this.#refused,
+      attempt: this.#retry.isPending
+        ? { number: this.#retry.attempts, last: this.#events.attempts() }
+        : undefined,
+      silence: this.#silence,
+      roundTripMs: this.#roundTrip.milliseconds,
+    });
+  }
+
+  /** The other machines with the same home that have files of these runs, by run. */
+  async elsewhere(runs: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (runs.length === 0) return new Map();
+    return (await this.#access.elsewhere?.(runs)) ?? new Map();
+  }
+
+  /** Ends the connection; the next use makes another, perhaps to another host of that name. */
+  async leave(): Promise<void> {
     const connection = this.#connection;
-    const loss = this.#loss;
-    if (connection === undefined && this.#refused)
-      return { connection: 'refused', loss };
-    if (connection === undefined && this.#retry.isPending) {
-      const last = this.#events.attempts();
-      const number = this.#retry.attempts;
-      const attempt = Number.isFinite(last) ? { number, last } : { number };
-      return { connection: 'reconnecting', loss, attempt };
-    }
-    if (connection === undefined) {
-      return loss === undefined
-        ? { connection: 'idle' }
-        : { connection: 'unreachable', loss };
-    }
-    const { version } = connection.hello;
-    const otherVersion = connection.readsOnly ? version : undefined;
-    const silence = this.#silence;
-    const roundTripMs =
-      silence === undefined ? this.#roundTrip.milliseconds : undefined;
-    return { connection: 'connected', otherVersion, roundTripMs, silence };
+    this.#connection = undefined;
+    this.#watch?.close();
+    await connection?.close();
   }
 
   /** The connection, made if necessary; concurrent callers share one attempt. */
@@ -220,10 +223,7 @@ export class NodeLink {
     return await connectToLaunch({
       connect: () => this.connect(),
       restored: () => this.#events.restored(),
-      closed: (connection) => {
-        this.#watch?.close();
-        if (this.#connection === connection) this.#connection = undefined;
-      },
+      leave: () => this.leave(),
     });
   }
 

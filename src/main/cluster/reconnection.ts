@@ -41,6 +41,12 @@ export const REFUSAL_PAUSES_MS: readonly number[] = [2000, 5000, 10_000, 20_000]
  */
 const UNASKED_REFUSALS = 2;
 
+/**
+ * The pause after another host than the one with the run has answered. SSH connections without
+ * use stay for 30 s, and half of the pause is left to chance.
+ */
+const ELSEWHERE_PAUSE_MS = 90_000;
+
 /** Refusals that no later attempt changes: of a host key, or by the user. */
 const FINAL = new Set([
   ...['HOST_KEY_CHANGED', 'HOST_KEY_REVOKED', 'HOST_KEY_REFUSED'],
@@ -56,8 +62,10 @@ export const isRefusal = (code: string): boolean => LOG_IN.test(code);
 export function afterFailure(attempt: FailedAttempt): NextStep {
   const { code, refusals, asked, mayAsk } = attempt;
   if (!isRefusal(code)) {
-    const isOver = attempt.lostMs > attempt.patienceMs;
-    return isOver ? { kind: 'unreachable' } : { kind: 'retry' };
+    if (attempt.lostMs > attempt.patienceMs) return { kind: 'unreachable' };
+    return code === 'HOME_HELD_ELSEWHERE'
+      ? { kind: 'retry', pauseMs: ELSEWHERE_PAUSE_MS }
+      : { kind: 'retry' };
   }
   // The user has had a chance to answer: who is still refused decides what to do next.
   if (FINAL.has(code) || asked) return { kind: 'refused' };

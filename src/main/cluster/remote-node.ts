@@ -17,6 +17,7 @@ import type { Preflight } from '../../shared/machines/preflight.ts';
 import { deploy, type Deployment, type DeployOptions } from '../deploy/deployer.ts';
 import { attachCommand } from '../deploy/node-launch.ts';
 import { BASE, findInstalled, newestAgent, type Agent } from '../deploy/installed.ts';
+import { runsOfOtherHosts } from '../deploy/other-hosts.ts';
 import { preflight } from '../deploy/preflight.ts';
 import { readLog } from '../deploy/supervisor-log.ts';
 import { uninstall } from '../deploy/uninstall.ts';
@@ -121,6 +122,13 @@ export class RemoteNode implements NodeAccess {
         lease[Symbol.dispose]();
       },
     };
+  };
+
+  readonly elsewhere = async (
+    runs: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> => {
+    using lease = await this.#route.lease({ interactive: false });
+    return await runsOfOtherHosts(lease.connection, runs);
   };
 
   /** Inspects the machine. Writes nothing there. */
@@ -310,6 +318,7 @@ export class RemoteNode implements NodeAccess {
     try {
       const deployment = await deploy(connection, home, {
         ...options,
+        slurm: this.slurm !== undefined,
         signal: AbortSignal.any(signals),
         progress: (step) => progress?.(this.name, step, cancel),
       });

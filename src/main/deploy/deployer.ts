@@ -12,7 +12,6 @@
  */
 import path from 'node:path';
 import { GradwireError } from '../../shared/errors/errors.ts';
-import { isNodeAccepted } from '../../shared/machines/lowest-node.ts';
 import type { DeployProgress } from '../../shared/machines/node-status.ts';
 import type { Finding, Preflight } from '../../shared/machines/preflight.ts';
 import type { Home } from '../home/home.ts';
@@ -28,6 +27,7 @@ import {
   STALE_UPLOADS,
   type Agent,
 } from './installed.ts';
+import { chooseNode, type NodeChoice } from './node-choice.ts';
 import { BEFORE_NODE } from './node-environment.ts';
 import { assertStarts } from './node-launch.ts';
 import type { PackageArchive } from './package-archive.ts';
@@ -47,6 +47,8 @@ import { upload } from './upload.ts';
 export interface DeployOptions {
   /** Read every deployed file, and deploy damaged packages again. */
   readonly verify?: boolean | undefined;
+  /** Whether it is a login node of Slurm; default: ranks run on the machine itself. */
+  readonly slurm?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: ((progress: DeployProgress) => void) | undefined;
 }
@@ -69,7 +71,12 @@ const KEPT = 2;
 export async function deploy(
   connection: RemoteConnection,
   home: Home,
-  { signal, verify = false, progress = () => undefined }: DeployOptions = {},
+  {
+    signal,
+    verify = false,
+    slurm = false,
+    progress = () => undefined,
+  }: DeployOptions = {},
 ): Promise<Deployment> {
   progress({ step: 'check' });
   const installed = await findInstalled(connection, signal);
@@ -84,8 +91,10 @@ export async function deploy(
     progress({ step: 'pack', package: kind });
     return packArchive(kind, files, archives);
   };
-  const bringsNode = !isNodeAccepted(installed.node);
-  const fetched = await fetchMissing(platform, bringsNode, {
+  const choice = await chooseNode(installed, slurm, () =>
+    preflight(connection, { signal, bringsNode: true }),
+  );
+  const { bringsNode, fetched } = await fetchMissing(platform, choice, {
     root: installationRoot(),
     directory: archives,
     signal,
@@ -124,23 +133,32 @@ export async function deploy(
   return { ...deployed, uploaded };
 }
 
+interface Fetched {
+  readonly bringsNode: boolean;
+  /**
+   * The folder with what a machine unlike this computer needs beside this installation; undefined
+   * where that is nothing.
+   */
+  readonly fetched: string | undefined;
+}
+
 /**
- * The folder with what a machine unlike this computer needs beside this installation;
- * undefined where that is nothing. Without koffi alone its ranks use the tcp transport and
- * say so; without Node nothing runs.
+ * Fetches what a machine unlike this computer needs. Without koffi alone its ranks use the tcp
+ * transport and say so; without any Node nothing runs.
  */
 async function fetchMissing(
   platform: Platform,
-  bringsNode: boolean,
+  { brings, needs }: NodeChoice,
   options: FetchOptions,
-): Promise<string | undefined> {
-  const missing = notInstalled(nativePackages(platform, { runtime: bringsNode }));
-  if (missing.length === 0) return undefined;
+): Promise<Fetched> {
+  const missing = notInstalled(nativePackages(platform, { runtime: brings }));
+  if (missing.length === 0) return { bringsNode: brings, fetched: undefined };
   try {
-    return await fetchPackages(missing, platform, options);
+    const fetched = await fetchPackages(missing, platform, options);
+    return { bringsNode: brings, fetched };
   } catch (error) {
-    if (bringsNode || !(error instanceof GradwireError)) throw error;
-    return undefined;
+    if (needs || !(error instanceof GradwireError)) throw error;
+    return { bringsNode: false, fetched: undefined };
   }
 }
 

@@ -22,6 +22,8 @@ export interface PreflightOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether it is the login node of a Slurm cluster, which then has to answer. */
   readonly slurm?: boolean | undefined;
+  /** Whether Node is deployed whatever Node it has. */
+  readonly bringsNode?: boolean | undefined;
   /** Most seconds for each tool there; default: 10 s. */
   readonly toolSeconds?: number | undefined;
   /** Most time for the machine's login shell to run a command; default: 20 s. */
@@ -31,7 +33,13 @@ export interface PreflightOptions {
 /** @throws GradwireError as `runScript` */
 export async function preflight(
   connection: RemoteConnection,
-  { signal, slurm = false, toolSeconds, shellMs = SHELL_MS }: PreflightOptions = {},
+  {
+    signal,
+    slurm = false,
+    bringsNode,
+    toolSeconds,
+    shellMs = SHELL_MS,
+  }: PreflightOptions = {},
 ): Promise<Preflight> {
   const { stdout } = await runScript(connection, INSPECTION, {
     variables: {
@@ -44,7 +52,7 @@ export async function preflight(
     shellMs,
     signal,
   });
-  return parsePreflight(stdout, await clockOffset(connection, signal));
+  return parsePreflight(stdout, await clockOffset(connection, signal), bringsNode);
 }
 
 /**
@@ -84,8 +92,13 @@ export function offsetOf(
 /**
  * @param text lines `key=value`
  * @param clockOffsetSeconds how far its clock is ahead of this computer's
+ * @param bringsNode whether Node is deployed whatever Node it has
  */
-export function parsePreflight(text: string, clockOffsetSeconds: number): Preflight {
+export function parsePreflight(
+  text: string,
+  clockOffsetSeconds: number,
+  bringsNode = false,
+): Preflight {
   const all = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const at = line.indexOf('=');
@@ -120,7 +133,7 @@ export function parsePreflight(text: string, clockOffsetSeconds: number): Prefli
     noexec: one('noexec') !== undefined,
     clockOffsetSeconds,
     node: one('node'),
-    bringsNode: !isNodeAccepted(one('node')),
+    bringsNode: bringsNode || !isNodeAccepted(one('node')),
     addresses: all.get('address') ?? [],
     connection: connectionEnds(one('ssh')),
     driver: one('driver'),

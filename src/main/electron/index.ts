@@ -44,10 +44,13 @@ protocol.registerSchemesAsPrivileged([
 
 const resources = new AsyncDisposableStack();
 let window: BrowserWindow | undefined;
+let ending: Promise<void> | undefined;
+/** Whether the user has started the app again while it was ending. */
+let startsAgain = false;
 
 app.on('window-all-closed', () => app.quit());
 app.on('will-quit', (event) => {
-  if (resources.disposed) return;
+  // Also while it is ending, which must not be cut off.
   event.preventDefault();
   void end(0);
 });
@@ -69,13 +72,18 @@ async function main(): Promise<void> {
     app.exit(0);
     return;
   }
-  app.on('second-instance', () => raise(window));
+  app.on('second-instance', () => {
+    if (ending === undefined) raise(window);
+    else startsAgain = true;
+  });
   await app.whenReady();
   try {
     if (isErrorData(opened)) throw new GradwireError(opened);
     await run(opened);
     await tellWindowShown();
   } catch (error) {
+    // A window that is closed while it loads its page fails to.
+    if (ending !== undefined || window?.isDestroyed() === true) return;
     const data = toErrorData(error);
     await tellFailed(data);
     await end(data.kind === 'input' ? 2 : 1);
@@ -119,9 +127,9 @@ async function run(home: Home): Promise<void> {
     ),
   );
   window = createMainWindow(root, home.directory);
-  resources.defer(core.onEvent(notifyOfAlerts(core.api, () => window, raise)));
+  resources.defer(core.observe(notifyOfAlerts(core.api, () => window, raise)));
   resources.defer(
-    core.onEvent(
+    core.observe(
       showProgress((progress) => {
         if (window?.isDestroyed() === false) window.setProgressBar(progress);
       }),
@@ -142,7 +150,15 @@ function raise(shown: BrowserWindow | undefined): void {
   shown.focus();
 }
 
-async function end(code: number): Promise<void> {
-  await resources.disposeAsync();
-  app.exit(code);
+/** Ends the app, once: the first call's code counts. */
+function end(code: number): Promise<void> {
+  ending ??= (async () => {
+    try {
+      await resources.disposeAsync();
+    } finally {
+      if (startsAgain) app.relaunch();
+      app.exit(code);
+    }
+  })();
+  return ending;
 }

@@ -7,6 +7,7 @@ import { DEFAULT_METHOD } from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
+  type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { median } from '../../shared/numbers/quantile.ts';
@@ -26,6 +27,19 @@ interface Parts {
   readonly deleted?: (run: string) => void;
 }
 
+/** The spec of a short run of one rank here, which computes as the spec's ranks do. */
+export const computingSpec = (spec: ExperimentSpec): ParsedSpec =>
+  parseExperimentSpec({
+    ...spec,
+    name: `computation of ${spec.name}`.slice(0, 120),
+    world: { ranks: 1, nodes: [LOCAL_NODE] },
+    // Links may be of machines that this run does not have.
+    network: undefined,
+    exchange: { method: DEFAULT_METHOD },
+    iterations: ITERATIONS,
+    evaluateEvery: 0,
+  });
+
 /**
  * @returns seconds of data, gradient and update of one iteration: the median
  * @throws GradwireError `COMPUTE_NOT_MEASURED`; why the run did not start
@@ -34,15 +48,7 @@ export async function measureComputeTime(
   spec: ExperimentSpec,
   { coordinator, deleted, store, trouble }: Parts,
 ): Promise<number> {
-  const short = parseExperimentSpec({
-    ...spec,
-    name: `computation of ${spec.name}`.slice(0, 120),
-    world: { ranks: 1, nodes: [LOCAL_NODE] },
-    exchange: { method: DEFAULT_METHOD },
-    iterations: ITERATIONS,
-    evaluateEvery: 0,
-  });
-  const { id } = await coordinator.launches.create(short);
+  const { id } = await coordinator.launches.create(computingSpec(spec));
   await coordinator.launches.begin(id);
   const ended = coordinator.following.ended(id);
   const { state, error } = await Promise.race(

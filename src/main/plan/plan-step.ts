@@ -51,10 +51,7 @@ export async function planStep(
   const worlds = ranks.map((count) => network.worldOf(count));
   const curve =
     request.curve && curveWorlds(request.curve, ranks.at(-1)!, spec, network);
-  const compute =
-    request.compute === undefined
-      ? await computeTime(spec)
-      : { seconds: request.compute / 1000, origin: 'given' };
+  const compute = await computeOf(spec, request, computeTime);
   const answer = await forecaster.ask({
     spec,
     worlds: [...worlds, ...(curve?.worlds ?? [])],
@@ -85,6 +82,18 @@ export async function planStep(
     curve:
       curve && planCurve(request.curve!, curve.xs, answer.worlds.slice(worlds.length)),
   };
+}
+
+/** The computation that is given, or that of the spec's model: no other can be measured. */
+async function computeOf(
+  spec: ParsedSpec,
+  { compute, parameters }: Omit<PlanRequest, 'spec'>,
+  measure: PlanParts['computeTime'],
+): Promise<ComputeTime> {
+  if (compute !== undefined) return { seconds: compute / 1000, origin: 'given' };
+  const { origin, seconds } = await measure(spec);
+  const size = parameters === undefined ? '' : ', for the model’s own size';
+  return { seconds, origin: origin + size };
 }
 
 function curveWorlds(

@@ -3,6 +3,7 @@ import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { withinList } from '../cluster/list-patience.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
 import type { DamagedRuns } from '../store/damaged-runs.ts';
+import { heldElsewhere } from './runs-elsewhere.ts';
 
 /**
  * Writes the rows of damaged runs anew, or ends those that none of their machines has. Runs of
@@ -38,7 +39,11 @@ async function mendRun(id: string, rows: DamagedRuns, nodes: NodeSet): Promise<v
     await (link === nodes.lead ? connect() : withinList(name, connect));
     const { runs } = await link.request('runs', {});
     const known = runs.find(({ run }) => run === id);
-    if (known === undefined) continue;
+    if (known === undefined) {
+      const [elsewhere] = await link.elsewhere([id]);
+      if (elsewhere !== undefined) throw heldElsewhere(link, elsewhere);
+      continue;
+    }
     rows.mend(id, known.spec);
     return;
   }

@@ -2,10 +2,12 @@
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
+import { nodesOf } from '../../shared/spec/experiment-spec.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
-import { isBeingLaunched } from './run-recovery.ts';
+import { isBeingLaunched } from './being-launched.ts';
+import { heldElsewhere } from './runs-elsewhere.ts';
 
 export class RunFollowing {
   readonly #parts: CoordinatorParts;
@@ -70,7 +72,7 @@ export class RunFollowing {
     const silent = await mendDamaged(this.#parts.store.damaged, this.#parts.nodes, id);
     if (silent !== undefined) throw silent;
     const isOver = hasEnded(this.#parts.store.summary(id).state);
-    if (isOver && !(await this.#parts.recovery.revive(id))) {
+    if (isOver && !(await this.#revive(id))) {
       const missing = this.#parts.store.journals
         .missing()
         .filter(({ run }) => run === id);
@@ -115,7 +117,42 @@ export class RunFollowing {
       throw failure('RUN_STARTING', `run ${id} has not started yet`, {
         next: 'Try again in a moment.',
       });
-    } else this.#parts.recovery.lose(id);
+    } else await this.#lose(links, id);
+  }
+
+  /** @throws GradwireError `HOME_HELD_ELSEWHERE`: another login node has it */
+  async #lose(links: readonly NodeLink[], id: string): Promise<void> {
+    for (const link of links) {
+      const [found] = await link.elsewhere([id]);
+      if (found !== undefined) throw heldElsewhere(link, found);
+    }
+    this.#parts.recovery.lose(id);
+  }
+
+  /**
+   * Asks the machines of a run that was presumed lost whether they have it; if one does, its
+   * record is corrected.
+   * @returns whether it was
+   */
+  async #revive(id: string): Promise<boolean> {
+    if (!this.#parts.store.presumed.has(id)) return false;
+    const names = nodesOf(this.#parts.store.spec(id)).filter((node) =>
+      this.#parts.nodes.has(node),
+    );
+    let found = false;
+    for (const link of new Set(names.map((name) => this.#parts.nodes.named(name)))) {
+      try {
+        const connection = await link.find();
+        const { runs } = (await connection?.request('runs', {})) ?? { runs: [] };
+        const isThere = runs.some(({ run }) => run === id);
+        found = (isThere && this.#parts.store.presumed.reopen(id)) || found;
+      } catch (error) {
+        if (!(error instanceof GradwireError)) throw error;
+        this.#parts.news.linkTrouble(link, error.toData());
+      }
+    }
+    if (found) this.#parts.news.changed(this.#parts.store.summary(id));
+    return found;
   }
 
   /** Follows the run on the node; returns whether the node has it. */

@@ -87,14 +87,19 @@ export class RunLaunches {
   }
 
   /**
-   * Starts the ranks of a created run. If that fails, the run is stored as failed.
+   * Starts the ranks of a created run. If that fails, the run is stored as failed, except where a
+   * cluster may have taken it: it is found, or called lost, once the machine answers.
    * @throws GradwireError the reason why it did not start
    */
   async begin(id: string): Promise<RunSummary> {
     this.#parts.kept.add(id);
     const links = this.#parts.linksOf(id);
     const givenUp = Promise.withResolvers<never>();
-    this.#starting.set(id, givenUp.reject);
+    let isGivenUp = false;
+    this.#starting.set(id, (error) => {
+      isGivenUp = true;
+      givenUp.reject(error);
+    });
     try {
       const begun = this.#parts.stops.starting(id, (signal) =>
         this.start(id, undefined, signal),
@@ -102,7 +107,14 @@ export class RunLaunches {
       await Promise.race([begun, givenUp.promise]);
       return this.#parts.store.summary(id);
     } catch (thrown) {
-      const reason = notBegun(toErrorData(thrown));
+      const error = toErrorData(thrown);
+      // Slurm may have taken its job: then it begins by itself, whatever is stored here.
+      if (links[0].slurm !== undefined && isGivenUp) throw thrown;
+      if (links[0].slurm !== undefined && LOSSES.has(error.code)) {
+        this.#parts.recovery.handOver(links[0], id, error);
+        return this.#parts.store.summary(id);
+      }
+      const reason = notBegun(error);
       await settleFailedStart(
         this.#parts.followers,
         links,

@@ -15,23 +15,27 @@ import { hasEnded } from '../../shared/records/run-state.ts';
 import { withinList } from '../cluster/list-patience.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { isRefusal } from '../cluster/reconnection.ts';
-import { lifeOf } from '../home/process-name.ts';
 import type { UnendedRun } from '../store/run-list.ts';
+import { isBeingLaunched } from './being-launched.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
 import { acknowledge } from './journal-follower.ts';
 import { relayMissed } from './other-nodes.ts';
+import { heldElsewhere } from './runs-elsewhere.ts';
+import { WaitingRuns } from './waiting-runs.ts';
 
-/** Time for a process that cannot be seen from here to hand its run to a supervisor. */
-const UNSEEN_LAUNCH_MS = 10 * 60_000;
+/** Errors of machines whose runs are waited for. */
+const WAITED_FOR = new Set(['SSH_UNREACHABLE', 'HOME_HELD_ELSEWHERE']);
 
 export class RunRecovery {
   readonly #parts: CoordinatorParts;
   /**
    * Runs that were followed when a node's connection was lost, or were to be, until they are
-   * followed again; by node.
+   * followed again.
    */
-  readonly #interrupted = new Map<string, Set<string>>();
+  readonly #interrupted = new WaitingRuns();
+  /** Runs whose launch here has ended without an answer. */
+  readonly #handedOver = new Set<string>();
 
   constructor(parts: CoordinatorParts) {
     this.#parts = parts;
@@ -62,7 +66,7 @@ export class RunRecovery {
 
   /** Whether runs are followed there, or were when its connection was lost. */
   follows(link: NodeLink): boolean {
-    return this.#parts.followers.ids(link).length + this.#interruptedOn(link).size > 0;
+    return this.#parts.followers.ids(link).length + this.#interrupted.on(link).size > 0;
   }
 
   /**
@@ -99,7 +103,7 @@ export class RunRecovery {
           if (!(error instanceof GradwireError)) throw error;
           if (this.#parts.scope === 'all') {
             this.#parts.news.linkTrouble(link, error.toData());
-            if (error.code === 'SSH_UNREACHABLE') link.takeOver(error.toData());
+            if (WAITED_FOR.has(error.code)) link.takeOver(error.toData());
           }
         }
       }),
@@ -129,12 +133,17 @@ export class RunRecovery {
    */
   async discover(isRepeated: boolean): Promise<boolean> {
     const unended = this.#parts.store.runs.unended();
+    this.#forgetEnded(unended);
     let again = false;
     for (const link of this.#linksTo(unended.flatMap(({ nodes }) => nodes))) {
       const here = unended.filter((run) => this.#isStrange(run, link));
       if (here.length === 0) continue;
       const isUntried =
-        !isRepeated && !here.every(({ id }) => this.#parts.followers.has(id));
+        !isRepeated &&
+        here.some(
+          ({ id }) =>
+            !this.#parts.followers.has(id) && !this.#interrupted.wasTried(link, id),
+        );
       if (
         link.connection === undefined &&
         link !== this.#parts.nodes.lead &&
@@ -146,13 +155,32 @@ export class RunRecovery {
         await link.connect({ interactive: false });
         again = (await this.#discoverOn(link, here)) || again;
       } catch (error) {
+        const data = toErrorData(error);
         // Only for this node; the others' runs have been found.
-        this.#parts.news.linkTrouble(link, toErrorData(error));
+        this.#notFound(link, here, data);
         // A node that reconnects is asked then; any other error would occur again.
-        again ||= toErrorData(error).code === 'SUPERVISOR_TIMEOUT';
+        again ||= data.code === 'SUPERVISOR_TIMEOUT';
       }
     }
     return again;
+  }
+
+  /** A machine did not say what it has of these runs. */
+  #notFound(link: NodeLink, runs: readonly UnendedRun[], error: ErrorData): void {
+    if (link === this.#parts.nodes.lead) {
+      this.#parts.news.linkTrouble(link, error);
+      return;
+    }
+    for (const { id } of runs) this.#interrupted.noteTried(link, id);
+    this.#leaveTo(link, error);
+  }
+
+  /** Forgets runs that ended without ever being followed: no machine is needed for them. */
+  #forgetEnded(unended: readonly UnendedRun[]): void {
+    const open = new Set(unended.map(({ id }) => id));
+    this.#interrupted.forget(
+      (id) => !open.has(id) && this.#parts.news.lastTold(id) === undefined,
+    );
   }
 
   /**
@@ -168,16 +196,19 @@ export class RunRecovery {
   async #discoverOn(link: NodeLink, strange: readonly UnendedRun[]): Promise<boolean> {
     // Checked before asking the supervisor: a launcher may end as soon as its run has
     // begun.
-    const launching = new Set(strange.filter(isBeingLaunched).map(({ id }) => id));
+    const launching = this.#launching(strange);
     const { runs } = await link.request('runs', {});
     const known = new Map(runs.map((run) => [run.run, run]));
     let again = false;
+    const unknown: string[] = [];
     for (const { id } of strange) {
       const run = known.get(id);
       if (run !== undefined) await this.takeIn(link, run);
       else if (launching.has(id)) again = true;
-      else if (this.#isOpenOn(link, id)) this.lose(id);
+      // One that waits for this machine is left to its link.
+      else if (!this.#interrupted.on(link).has(id)) unknown.push(id);
     }
+    await this.#loseOn(link, unknown);
     return again;
   }
 
@@ -251,11 +282,11 @@ export class RunRecovery {
     link: NodeLink,
     everything = this.#parts.scope === 'all',
   ): Promise<void> {
-    const followed = this.#interruptedOn(link);
+    const followed = this.#interrupted.on(link);
     for (const id of this.#parts.followers.ids(link)) followed.add(id);
     // Read before the supervisor is asked: it cannot know what is launched meanwhile.
     const unended = this.#parts.store.runs.unended();
-    const launching = new Set(unended.filter(isBeingLaunched).map(({ id }) => id));
+    const launching = this.#launching(unended);
     // Without an answer the runs stay as they are, and this is retried.
     const { runs } = await link.request('runs', {});
     this.#parts.followers.dropAll(link);
@@ -276,45 +307,47 @@ export class RunRecovery {
       }
     }
     const known = new Set(runs.map(({ run }) => run));
-    for (const { id } of unended) {
-      // A run that another process is about to start is not lost.
-      if (known.has(id) || launching.has(id) || !this.#parts.store.has(id)) continue;
-      const relevant = (everything || followed.has(id)) && this.#isOpenOn(link, id);
-      if (relevant) this.lose(id);
-    }
-    if (everything) {
-      for (const { run, node } of this.#parts.store.journals.missing()) {
-        if (node === link.name && !known.has(run))
-          this.#parts.store.journals.close(run, node);
-      }
+    // A run that another process is about to start is not lost.
+    const unknown = unended
+      .map(({ id }) => id)
+      .filter((id) => !known.has(id) && !launching.has(id))
+      .filter((id) => (everything || followed.has(id)) && this.#parts.store.has(id));
+    const missing = everything ? this.#missingOf(link, known) : [];
+    const elsewhere = await link.elsewhere(missing);
+    for (const run of missing) {
+      if (!elsewhere.has(run)) this.#parts.store.journals.close(run, link.name);
     }
     followed.clear();
+    await this.#loseOn(link, unknown);
+  }
+
+  /** Returns the runs whose records a machine should have, and which it does not know. */
+  #missingOf({ name }: NodeLink, known: ReadonlySet<string>): readonly string[] {
+    const missing = this.#parts.store.journals.missing();
+    const own = missing.filter(({ node }) => node === name).map(({ run }) => run);
+    return own.filter((run) => !known.has(run));
   }
 
   /**
-   * Asks the machines of a run that was presumed lost whether they have it; if one does, its
-   * record is corrected.
-   * @returns whether it was
+   * Fails the runs that a machine's supervisor does not know. A name may lead to several login
+   * nodes with one home: runs of another one are waited for.
+   * @throws GradwireError `HOME_HELD_ELSEWHERE`: such a run is in progress
    */
-  async revive(id: string): Promise<boolean> {
-    if (!this.#parts.store.presumed.has(id)) return false;
-    const names = nodesOf(this.#parts.store.spec(id)).filter((node) =>
-      this.#parts.nodes.has(node),
-    );
-    let found = false;
-    for (const link of this.#linksTo(names)) {
-      try {
-        const connection = await link.find();
-        const { runs } = (await connection?.request('runs', {})) ?? { runs: [] };
-        const isThere = runs.some(({ run }) => run === id);
-        found = (isThere && this.#parts.store.presumed.reopen(id)) || found;
-      } catch (error) {
-        if (!(error instanceof GradwireError)) throw error;
-        this.#parts.news.linkTrouble(link, error.toData());
-      }
+  async #loseOn(link: NodeLink, unknown: readonly string[]): Promise<void> {
+    const open = unknown.filter((id) => this.#isOpenOn(link, id));
+    const elsewhere = await link.elsewhere(open);
+    for (const id of open) {
+      if (elsewhere.has(id)) this.#interrupted.on(link).add(id);
+      else if (this.#isOpenOn(link, id)) this.lose(id);
     }
-    if (found) this.#parts.news.changed(this.#parts.store.summary(id));
-    return found;
+    const [first] = elsewhere;
+    if (first === undefined) return;
+    const error = heldElsewhere(link, first);
+    const { followers, launches } = this.#parts;
+    const uses = [...followers.ids(link), ...launches.startingOn(link.name)];
+    // The next connection may be to the right one.
+    if (uses.length === 0) await link.leave();
+    throw error;
   }
 
   /** Fails a run that its supervisors do not know. */
@@ -331,19 +364,26 @@ export class RunRecovery {
 
   /** A machine did not answer when a run there was to be followed: it is, once it answers. */
   followLater(link: NodeLink, id: string, error: ErrorData): void {
-    this.#interruptedOn(link).add(id);
+    this.#interrupted.on(link).add(id);
+    this.#leaveTo(link, error);
+  }
+
+  /** Nobody here launches the run any longer; whether the machine has taken it is seen later. */
+  handOver(link: NodeLink, id: string, error: ErrorData): void {
+    this.#handedOver.add(id);
+    this.followLater(link, id, error);
+  }
+
+  #launching(runs: readonly UnendedRun[]): ReadonlySet<string> {
+    const ours = runs.filter(({ id }) => !this.#handedOver.has(id));
+    return new Set(ours.filter(isBeingLaunched).map(({ id }) => id));
+  }
+
+  /** The link tries again by itself, within its limits. */
+  #leaveTo(link: NodeLink, error: ErrorData): void {
     // The link itself reports that it does not try again.
     if (!isRefusal(error.code)) this.#parts.news.linkTrouble(link, error);
     link.takeOver(error);
-  }
-
-  #interruptedOn({ name }: NodeLink): Set<string> {
-    let interrupted = this.#interrupted.get(name);
-    if (interrupted === undefined) {
-      interrupted = new Set();
-      this.#interrupted.set(name, interrupted);
-    }
-    return interrupted;
   }
 
   /** The links to the nodes of these names, each once; reports unknown names. */
@@ -357,17 +397,4 @@ export class RunRecovery {
       }
     });
   }
-}
-
-/**
- * Whether this or another process is about to start it. One on another host or in another
- * container is believed for a while.
- */
-export function isBeingLaunched(run: UnendedRun): boolean {
-  const { createdAt, launcher, starting } = run;
-  if (!starting || launcher === undefined) return false;
-  const life = lifeOf(launcher);
-  return life === 'unknown'
-    ? Date.now() - createdAt < UNSEEN_LAUNCH_MS
-    : life === 'alive';
 }

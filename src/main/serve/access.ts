@@ -5,18 +5,24 @@
  *   Host header     must name this server: a foreign name that resolves to 127.0.0.1
  *                   (DNS rebinding) is refused
  *   token           32 random bytes, in the printed URL. The page keeps it in its storage,
- *                   which no other port can read, and sends it with its WebSocket
+ *                   which no other port can read, and proves with its WebSocket that it
+ *                   has it. It never sends it: after this server's end somebody else's
+ *                   may listen here
  *   Origin header   must be the server's own, on every WebSocket: pages of other sites
  *                   may open sockets
  *
  * A cookie would not do: browsers send it to every port of a host, and so to servers of
  * other users. The page's files are no secret: everyone has them with the package.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { CHALLENGE_PATH, provenText, RPC_PATH } from '../../shared/rpc/access-token.ts';
+import type { Nonces } from './nonces.ts';
+import { sameText } from './same-text.ts';
 
 export interface Access {
   readonly token: string;
   readonly port: number;
+  readonly nonces: Pick<Nonces, 'use'>;
 }
 
 /** The parts of a request that decide: headers as received, the target as sent. */
@@ -28,18 +34,17 @@ export interface RequestFacts {
 }
 
 export type RequestDecision =
-  /** 426: the token is right, but only a WebSocket is served there. */
+  /** 426: the token or the proof is right, but only a WebSocket is served there. */
   | { readonly kind: 'refuse'; readonly status: 401 | 404 | 405 | 421 | 426 }
   /** Let the browser keep the token, then continue to `/`. */
   | { readonly kind: 'admit' }
+  /** Answer with a nonce. */
+  | { readonly kind: 'challenge' }
   | { readonly kind: 'serve'; readonly pathname: string };
 
 export type UpgradeDecision =
   | { readonly kind: 'refuse'; readonly status: 401 | 403 | 404 | 421 }
   | { readonly kind: 'open' };
-
-/** The path of the WebSocket. */
-const RPC_PATH = '/rpc';
 
 /** 256 random bits, safe in a URL. */
 export function makeToken(): string {
@@ -53,8 +58,9 @@ export function decideRequest(facts: RequestFacts, access: Access): RequestDecis
   }
   const url = parseTarget(facts.target);
   if (url === undefined) return { kind: 'refuse', status: 404 };
+  if (url.pathname === CHALLENGE_PATH) return { kind: 'challenge' };
   if (url.pathname === RPC_PATH) {
-    return { kind: 'refuse', status: hasToken(url, access) ? 426 : 401 };
+    return { kind: 'refuse', status: mayConnect(url, facts, access) ? 426 : 401 };
   }
   if (url.pathname === '/' && url.searchParams.has('token')) {
     if (!hasToken(url, access)) return { kind: 'refuse', status: 401 };
@@ -68,7 +74,9 @@ export function decideUpgrade(facts: RequestFacts, access: Access): UpgradeDecis
   if (facts.origin !== `http://${facts.host}`) return { kind: 'refuse', status: 403 };
   const url = parseTarget(facts.target);
   if (url?.pathname !== RPC_PATH) return { kind: 'refuse', status: 404 };
-  return hasToken(url, access) ? { kind: 'open' } : { kind: 'refuse', status: 401 };
+  return mayConnect(url, facts, access)
+    ? { kind: 'open' }
+    : { kind: 'refuse', status: 401 };
 }
 
 export function isOwnHost(host: string | undefined, port: number): boolean {
@@ -78,11 +86,24 @@ export function isOwnHost(host: string | undefined, port: number): boolean {
   return name !== null && suffix.test(name[2]!);
 }
 
-/** Compared in constant time, whatever the lengths. */
+/** Programs that were given the URL send the token in it, pages a proof. */
+function mayConnect(url: URL, facts: RequestFacts, access: Access): boolean {
+  return hasToken(url, access) || hasProof(url, facts, access);
+}
+
 function hasToken(url: URL, access: Access): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  const given = url.searchParams.get('token') ?? '';
-  return timingSafeEqual(digest(given), digest(access.token));
+  return sameText(url.searchParams.get('token') ?? '', access.token);
+}
+
+/** Uses the nonce if the proof is right. */
+function hasProof(url: URL, { host }: RequestFacts, access: Access): boolean {
+  const nonce = url.searchParams.get('nonce') ?? '';
+  const proof = createHmac('sha256', access.token)
+    .update(provenText(nonce, `http://${host}`))
+    .digest('base64url');
+  return (
+    sameText(url.searchParams.get('proof') ?? '', proof) && access.nonces.use(nonce)
+  );
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   type Access,
   type RequestFacts,
 } from './access.ts';
+import { Nonces } from './nonces.ts';
 import { rendererFile } from '../web/renderer-files.ts';
 import { securityHeaders } from '../web/security-headers.ts';
 import { sendFile } from './send-file.ts';
@@ -31,6 +32,9 @@ const LOOPBACK = '127.0.0.1';
 
 /** The longest call is a spec of a million characters, escaped. */
 const MAX_MESSAGE_BYTES = 8 * 2 ** 20;
+
+/** Most time for peers to end their side of a connection that this side has ended. */
+const END_PATIENCE_MS = 1000;
 
 export interface HttpHostOptions {
   readonly core: ServedCore;
@@ -55,7 +59,8 @@ export interface HttpHost {
 export async function startHttpHost(options: HttpHostOptions): Promise<HttpHost> {
   const server = createServer();
   const port = await listen(server, options.port);
-  const access: Access = { token: options.token ?? makeToken(), port };
+  const nonces = new Nonces();
+  const access: Access = { token: options.token ?? makeToken(), port, nonces };
   const sessions = new Sessions(options.core);
   const sockets = new WebSocketServer({
     noServer: true,
@@ -67,9 +72,13 @@ export async function startHttpHost(options: HttpHostOptions): Promise<HttpHost>
   });
 
   server.on('request', (request, response) => {
-    void answer(request, response, access, options.renderer);
+    void answer(request, response, { access, nonces, renderer: options.renderer });
   });
+  /** Connections that the server no longer counts as its own. */
+  const upgraded = new Set<Duplex>();
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
     socket.on('error', () => socket.destroy());
     const decision = decideUpgrade(factsOf(request), access);
     if (decision.kind === 'refuse') return refuseUpgrade(socket, decision.status);
@@ -88,7 +97,11 @@ export async function startHttpHost(options: HttpHostOptions): Promise<HttpHost>
       const closed = new Promise((resolve) => server.close(resolve));
       sessions.close();
       server.closeAllConnections();
+      const cut = setTimeout(() => {
+        for (const socket of upgraded) socket.destroy();
+      }, END_PATIENCE_MS);
       await closed;
+      clearTimeout(cut);
     },
   };
 }
@@ -141,11 +154,16 @@ function factsOf(request: IncomingMessage): RequestFacts {
   };
 }
 
+interface Answering {
+  readonly access: Access;
+  readonly nonces: Nonces;
+  readonly renderer: string;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  access: Access,
-  renderer: string,
+  { access, nonces, renderer }: Answering,
 ): Promise<void> {
   const decision = decideRequest(factsOf(request), access);
   // By now the Host header is one of ours, or the answer is a refusal without a page.
@@ -157,7 +175,8 @@ async function answer(
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 
   if (decision.kind === 'refuse') return refuse(response, decision.status);
-  if (decision.kind === 'admit') return admit(response);
+  if (decision.kind === 'admit') return sendOnce(response, 'html', ADMISSION_PAGE);
+  if (decision.kind === 'challenge') return sendOnce(response, 'plain', nonces.make());
   const file = rendererFile(decision.pathname);
   if (file === undefined) return refuse(response, 404);
   await sendFile(request, response, renderer, file, (status) =>
@@ -178,16 +197,25 @@ function refuse(response: ServerResponse, status: number): void {
   response.end(`${hint}\n`);
 }
 
-function admit(response: ServerResponse): void {
+/** Sends a text that is good once. */
+function sendOnce(
+  response: ServerResponse,
+  type: 'html' | 'plain',
+  text: string,
+): void {
   response.writeHead(200, {
-    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Type': `text/${type}; charset=utf-8`,
     'Cache-Control': 'no-store',
   });
-  response.end(ADMISSION_PAGE);
+  response.end(text);
 }
 
+/** Waits for no peer, which may keep its side open for ever. */
 function refuseUpgrade(socket: Duplex, status: number): void {
+  const cut = setTimeout(() => socket.destroy(), END_PATIENCE_MS);
+  socket.once('close', () => clearTimeout(cut));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    () => socket.destroy(),
   );
 }

@@ -10,9 +10,17 @@ const CLOSE_CODES = { done: 1001, refused: 1002 } as const;
 /** Most time for a closing peer to answer before its socket is cut. */
 const CLOSE_PATIENCE_MS = 500;
 
+/**
+ * Interval of pings. A peer that answers none of two is gone, as behind a tunnel of a
+ * computer that sleeps: its shells end, and its page connects again when it wakes.
+ */
+const PING_MS = 30_000;
+const MOST_UNANSWERED = 2;
+
 export function socketChannel(socket: WebSocket): RpcChannel {
   // An error is always followed by `close`, which is what the session acts upon.
   socket.on('error', () => socket.terminate());
+  endIfSilent(socket);
   return {
     post: (text) => {
       if (socket.readyState === socket.OPEN) socket.send(text);
@@ -32,4 +40,17 @@ export function socketChannel(socket: WebSocket): RpcChannel {
       socket.once('close', () => clearTimeout(cut));
     },
   };
+}
+
+function endIfSilent(socket: WebSocket): void {
+  let unanswered = 0;
+  const heard = (): void => {
+    unanswered = 0;
+  };
+  socket.on('pong', heard).on('message', heard);
+  const pings = setInterval(() => {
+    if (unanswered++ < MOST_UNANSWERED) socket.ping();
+    else socket.terminate();
+  }, PING_MS);
+  socket.once('close', () => clearInterval(pings));
 }

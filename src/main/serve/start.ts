@@ -20,6 +20,11 @@ interface StartOptions {
   readonly json: boolean;
 }
 
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Time for a signal of the terminal, which Electron gets as well, to end it. */
+const OWN_END_MS = 1000;
+
 /**
  * Resolves when the window or the server has ended; `process.exitCode` is the window's.
  * @throws GradwireError the reason why the app itself did not start, in either host
@@ -72,15 +77,13 @@ async function download(
   );
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  for (const signal of STOP_SIGNALS) process.once(signal, interrupt);
   try {
     const done = await installElectron(missing.installer, interrupted.signal);
     if (interrupted.signal.aborted) throw downloadInterrupted();
     return done ? undefined : 'Electron’s download did not finish';
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    for (const signal of STOP_SIGNALS) process.off(signal, interrupt);
   }
 }
 
@@ -94,7 +97,7 @@ function downloadInterrupted(): GradwireError {
  * Electron reports over its IPC channel that its window is open ('window'), or the app's
  * error (ErrorData). If it ends with neither and not with 0, it could not show a window
  * on this machine, for example because of a missing library or a display that does not
- * answer.
+ * answer; unless it was told to end.
  */
 async function runWindow(
   binary: string,
@@ -115,23 +118,34 @@ async function runWindow(
       if (error !== undefined) failed = new GradwireError(error);
     }
   });
-  const end = () => child.kill('SIGTERM');
-  // A terminal's Ctrl-C reaches Electron directly; this process waits for its end.
-  const wait = () => undefined;
-  process.on('SIGTERM', end);
-  process.on('SIGINT', wait);
+  let stopped = false;
+  let reminder: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    child.kill('SIGTERM');
+  };
+  const stop = (signal: NodeJS.Signals): void => {
+    stopped = true;
+    if (signal === 'SIGTERM') end();
+    // Always SIGTERM: Electron ends at once, and not cleanly, when one signal comes twice.
+    else reminder ??= setTimeout(end, OWN_END_MS);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
   try {
     const ended = await new Promise<string | number>((resolve) => {
       child.once('error', (error) => resolve(error.message));
       // After `close` no more messages can arrive.
       child.once('close', (code, signal) => resolve(signal ?? code ?? 1));
     });
+    if (stopped && !shown) {
+      process.exitCode = 0;
+      return undefined;
+    }
     if (failed !== undefined) throw failed;
     if (!shown && ended !== 0) return `Electron did not start: ${ended}`;
     process.exitCode = typeof ended === 'number' ? ended : 1;
     return undefined;
   } finally {
-    process.off('SIGTERM', end);
-    process.off('SIGINT', wait);
+    clearTimeout(reminder);
+    for (const signal of STOP_SIGNALS) process.off(signal, stop);
   }
 }

@@ -150,6 +150,7 @@ export class SweepRunner {
         // A machine that is out of reach is tried again by the coordinator; the store tells the end.
         if (!(error instanceof GradwireError)) throw error;
       }
+      if (this.isLeaving) return;
       // It may follow some since it drove the sweep before.
       if (!this.#live.has(run) && !hasEnded(store.summary(run).state))
         this.#follow(run);
@@ -171,6 +172,8 @@ export class SweepRunner {
       const place = { sweep, number, driver: ownName() };
       run = await coordinator.launches.create(spec, [], place);
     } catch (thrown) {
+      // It failed because this process is about to end: whoever drives next launches it.
+      if (this.isLeaving) return;
       const error = toErrorData(thrown);
       // It was dropped, or the sweep stopped or taken over, while its spec was checked.
       if (error.code === 'SWEEP_CHANGED') {
@@ -185,6 +188,8 @@ export class SweepRunner {
       } else this.#halt(error);
       return;
     }
+    // A created run that does not begin is queued again (`requeueUnbegun`).
+    if (this.isLeaving) return;
     events.begun(run.id);
     this.#follow(
       run.id,
@@ -228,8 +233,8 @@ export class SweepRunner {
   /** Stops the sweep for a reason that the next runs would meet as well. */
   #halt(error: ErrorData): void {
     const { store, sweep } = this.#options;
-    // What another process drives is that one's to stop.
-    if (!this.#goesOn()) return;
+    // What fails now fails by the end of this process; another process's sweep is its own to stop.
+    if (this.isLeaving || !this.#goesOn()) return;
     this.#unbegun = 0;
     const halted = failure(
       'SWEEP_HALTED',

@@ -15,10 +15,13 @@ export type OpenRemote = (
 
 export class AppTerminals {
   readonly #openRemote: OpenRemote;
+  readonly #home: () => string;
   readonly #pages = new Set<PageTerminals>();
 
-  constructor(openRemote: OpenRemote) {
+  /** @param home returns the user's directory on this computer; throws if there is none */
+  constructor(openRemote: OpenRemote, home: () => string) {
     this.#openRemote = openRemote;
+    this.#home = home;
   }
 
   /** The terminals of a page; forgotten here once closed. */
@@ -26,7 +29,7 @@ export class AppTerminals {
     const page = new PageTerminals(
       async (node, size, signal) =>
         node === LOCAL_NODE
-          ? await openLocalShell(size)
+          ? await openLocalShell(size, this.#home)
           : remoteShell(await this.#openRemote(node, size, signal)),
       events,
       () => this.#pages.delete(page),

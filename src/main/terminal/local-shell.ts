@@ -8,29 +8,46 @@ import { Readable } from 'node:stream';
 import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import type { TerminalEnd, TerminalSize } from '../../shared/rpc/terminal.ts';
+import { loadCloseOnExec } from './close-on-exec.ts';
+import { PtyInput } from './pty-input.ts';
 import type { Shell } from './shell.ts';
 
-interface ClosablePty extends Pty.IPty {
+/** Time for a shell to end after its terminal has hung up: it may save its history. */
+const HANG_UP_PATIENCE_MS = 3000;
+
+/** Members that exist but are missing in the package's types. */
+interface UnixPty extends Pty.IPty {
+  /** The terminal's own end; undefined on Windows. */
+  readonly fd: number | undefined;
+  /** The stream that reads it; once it is destroyed, the descriptor may be another file's. */
+  readonly _socket: { readonly destroyed: boolean };
   destroy(): void;
 }
 
-/** @throws GradwireError `TERMINAL_UNAVAILABLE`, `SHELL_NOT_STARTED` */
-export async function openLocalShell(size: TerminalSize): Promise<Shell> {
+/**
+ * @param home returns the user's directory; throws if there is none
+ * @throws GradwireError `TERMINAL_UNAVAILABLE`, `SHELL_NOT_STARTED`
+ */
+export async function openLocalShell(
+  size: TerminalSize,
+  home: () => string,
+): Promise<Shell> {
   const { spawn } = await loadPty();
+  const closeOnExec = await loadCloseOnExec();
   const { file, args } = loginShell();
   try {
-    return overPty(
-      // `destroy` exists but is missing in its types.
-      spawn(file, args, {
-        name: 'xterm-256color',
-        cols: size.columns,
-        rows: size.rows,
-        cwd: os.homedir(),
-        env: { ...process.env, COLORTERM: 'truecolor' },
-        // As bytes; characters are decoded where they are passed on.
-        encoding: null,
-      }) as ClosablePty,
-    );
+    const pty = spawn(file, args, {
+      name: 'xterm-256color',
+      cols: size.columns,
+      rows: size.rows,
+      cwd: orRoot(home),
+      env: { ...process.env, COLORTERM: 'truecolor' },
+      // As bytes; characters are decoded where they are passed on.
+      encoding: null,
+    }) as UnixPty;
+    // A process that inherits it would keep the shell alive when the app is killed.
+    if (pty.fd !== undefined) closeOnExec?.(pty.fd);
+    return overPty(pty);
   } catch (error) {
     throw failure('SHELL_NOT_STARTED', `cannot start ${file}: ${String(error)}`, {
       place: LOCAL_NODE,
@@ -64,16 +81,34 @@ function unavailable(cause: unknown): GradwireError {
 function loginShell(): { readonly file: string; readonly args: string[] } {
   const { env, platform } = process;
   if (platform === 'win32') return { file: 'powershell.exe', args: [] };
-  // The account's own shell, if the environment names none.
-  return { file: env['SHELL'] || os.userInfo().shell || '/bin/sh', args: ['-l'] };
+  return { file: env['SHELL'] || accountShell() || '/bin/sh', args: ['-l'] };
+}
+
+/** Undefined if the system does not know this user, as in a container. */
+function accountShell(): string | undefined {
+  try {
+    return os.userInfo().shell ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function orRoot(home: () => string): string {
+  try {
+    return home();
+  } catch {
+    return '/';
+  }
 }
 
 /**
  * Output of a shell's last fifth of a second is lost if the page is more than a window
  * behind, because the package then closes the terminal.
  */
-function overPty(pty: ClosablePty): Shell {
+function overPty(pty: UnixPty): Shell {
   let over = false;
+  const isOpen = (): boolean => !over && !pty._socket.destroyed;
+  const input = pty.fd === undefined ? undefined : new PtyInput(pty.fd, isOpen);
   const output = new Readable({
     read: () => {
       if (!over) pty.resume();
@@ -81,7 +116,10 @@ function overPty(pty: ClosablePty): Shell {
     destroy: (error, done) => {
       // Closes the terminal first, so that a shell that ignores the signal reads the
       // end of input.
-      if (!over) pty.destroy();
+      if (!over) {
+        pty.destroy();
+        killLater();
+      }
       done(error);
     },
   });
@@ -101,15 +139,25 @@ function overPty(pty: ClosablePty): Shell {
       });
     });
   });
+  /** Kills a shell that ignores the hang-up: this process would wait for its end. */
+  const killLater = (): void => {
+    if (process.platform === 'win32') return;
+    const timer = setTimeout(() => {
+      pty.kill('SIGKILL');
+    }, HANG_UP_PATIENCE_MS);
+    void ended.then(() => {
+      clearTimeout(timer);
+    });
+  };
   return {
     output,
     ended,
-    write: (text) => {
-      if (!over) pty.write(text);
-      return Promise.resolve();
+    write: async (bytes) => {
+      if (input !== undefined) await input.write(bytes);
+      else if (!over) pty.write(bytes.toString());
     },
     resize: ({ columns, rows }) => {
-      if (!over) pty.resize(columns, rows);
+      if (isOpen()) pty.resize(columns, rows);
     },
     close: () => {
       output.destroy();

@@ -10,6 +10,7 @@ import type {
 } from '../../shared/rpc/terminal.ts';
 import { passOutput } from './output-flow.ts';
 import type { OpenShell, Shell } from './shell.ts';
+import { typedBytes } from './typed-bytes.ts';
 
 /** Each holds a process, a channel and, in the page, its last lines. */
 export const MOST_TERMINALS = 16;
@@ -27,7 +28,7 @@ export class PageTerminals {
     writeTerminal: async (id, text) => {
       const { shell } = this.#named(id);
       if (shell === undefined) throw gone(id);
-      await shell.write(text);
+      await shell.write(typedBytes(text));
     },
     resizeTerminal: async (id, size) => {
       const terminal = this.#named(id);

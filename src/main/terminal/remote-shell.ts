@@ -12,10 +12,10 @@ export function remoteShell(stream: RemoteShell): Shell {
       ({ code, signal }) => ({ reason: 'exited', code, signal }),
       (error: unknown) => ({ reason: 'lost', error: toErrorData(error) }),
     ),
-    write: (text) =>
+    write: (bytes) =>
       new Promise((resolve) => {
         // A channel that fails has ended or will end soon, which is reported.
-        stream.write(text, () => {
+        stream.write(bytes, () => {
           resolve();
         });
       }),

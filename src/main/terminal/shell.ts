@@ -7,10 +7,13 @@ export interface Shell {
   readonly output: Readable;
   /** The way it ended; never rejects. */
   readonly ended: Promise<TerminalEnd>;
-  /** Resolves once the text has been accepted for sending. */
-  write(text: string): Promise<void>;
+  /** Resolves once the bytes have been accepted for sending. */
+  write(bytes: Buffer): Promise<void>;
   resize(size: TerminalSize): void;
-  /** Hangs up: the shell and what runs in its foreground get SIGHUP. */
+  /**
+   * Hangs up: the shell and what runs in its foreground get SIGHUP. A shell of this computer
+   * that stays all the same is killed.
+   */
   close(): void;
 }
 

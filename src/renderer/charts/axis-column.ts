@@ -1,6 +1,4 @@
 /** A column that tables have beside the iteration, if charts are over something else. */
-import type { Bin } from '../state/history/bin.ts';
-import { middle } from './curves.ts';
 import type { AxisKind } from './axis-map.ts';
 import { clockText } from '../../shared/words/display-units.ts';
 import { isoText, zoneText } from './axis-ticks.ts';
@@ -14,25 +12,30 @@ const TITLES: Readonly<Record<AxisKind, string>> = {
   bytes: 'bytes sent',
 };
 
-/** A table of these bins with their places on the axis: those of their middles, as drawn. */
+/**
+ * A table whose rows begin with their iterations, with their places on the axis: those of their
+ * middles, as drawn.
+ */
 export function withAxisColumn(
   { map }: Pick<PlacedRun, 'map'>,
-  bins: readonly Bin[],
   { columns, rows }: TableTwin,
 ): TableTwin {
   if (map.kind === 'iteration') return { columns, rows };
-  const places = new Map(
-    bins.map((bin) => [bin.from, cellOf(map.kind, map.toX(middle(bin)))]),
-  );
   const zone = map.kind === 'clock' ? ` ${zoneText(map.toX(0))}` : '';
   const [first, ...others] = columns;
   return {
     columns: [first!, TITLES[map.kind] + zone, ...others],
     rows: rows.map(({ cells, key }) => ({
       key,
-      cells: [cells[0]!, places.get(Number(key)) ?? '', ...cells.slice(1)],
+      cells: [cells[0]!, placeOf(cells[0]!, map), ...cells.slice(1)],
     })),
   };
+}
+
+function placeOf(iterations: TableCell, map: PlacedRun['map']): TableCell {
+  if (typeof iterations === 'string') return '';
+  const first = Number(iterations.value);
+  return cellOf(map.kind, map.toX((first + (iterations.last ?? first)) / 2));
 }
 
 const CLOCK = { dateStyle: 'short', timeStyle: 'medium' } as const;

@@ -5,10 +5,9 @@
  * caught by a chart while scrolling: a click gives it the focus for keys alone.
  */
 import type { ChartView } from './chart-view.svelte.ts';
+import { PointerDrag } from './pointer-drag.ts';
 import { WheelOwner } from './wheel-owner.ts';
 
-/** Pixels that a pointer may move in a click. */
-const SLACK = 4;
 /** The factor by which one unit of a wheel zooms. */
 const WHEEL = 1.0015;
 
@@ -22,13 +21,6 @@ export interface Geometry {
   readonly pin: (place: number) => void;
 }
 
-interface Drag {
-  readonly x: number;
-  readonly from: number;
-  readonly moves: boolean;
-  readonly isClick: boolean;
-}
-
 /** Follows the pointer on a canvas. @returns a function that ends it */
 export function gesturesOn(
   canvas: HTMLCanvasElement,
@@ -37,7 +29,7 @@ export function gesturesOn(
 ): () => void {
   const ended = new AbortController();
   const { signal } = ended;
-  let drag: Drag | undefined;
+  let drag: PointerDrag | undefined;
   const owner = new WheelOwner();
 
   const wheel = (event: WheelEvent): void => {
@@ -60,7 +52,7 @@ export function gesturesOn(
     owner.pointed();
     const once = { once: true, signal };
     canvas.closest('[tabindex]')?.addEventListener('blur', () => owner.left(), once);
-    drag = { x: event.offsetX, from, moves: event.shiftKey, isClick: true };
+    drag = new PointerDrag(event.offsetX, from, event.shiftKey);
   };
 
   const move = (event: PointerEvent): void => {
@@ -68,12 +60,9 @@ export function gesturesOn(
     if (at === undefined) return;
     view.cursor.iteration = at;
     if (drag === undefined) return;
-    const isFar = Math.abs(event.offsetX - drag.x) > SLACK;
-    if (isFar) drag = { ...drag, isClick: false };
-    if (drag.moves) {
-      view.move((drag.x - event.offsetX) / width());
-      drag = { ...drag, x: event.offsetX };
-    } else {
+    const { isFar, step } = drag.to(event.offsetX);
+    if (drag.moves) view.move(-step / width());
+    else {
       view.selection = isFar
         ? { from: Math.min(drag.from, at), to: Math.max(drag.from, at) }
         : undefined;

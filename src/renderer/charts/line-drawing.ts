@@ -27,18 +27,45 @@ export interface LineDrawing<Run extends PlacedRun = PlacedRun> {
 /** The axis of a chart that is not one of a run. */
 export const PLAIN_AXIS: AxisRange = { min: 0, max: 1 };
 
-/** Points on the axis; a logarithmic one has no place for zero. */
-export function placedPoints(
-  points: LineSeries['points'],
-  { logarithmic = false, run, y }: Pick<LineDrawing, 'logarithmic' | 'run' | 'y'>,
-): LineSeries['points'] {
+type Points = LineSeries['points'];
+type Placing = Pick<LineDrawing, 'logarithmic' | 'run' | 'y'>;
+
+/**
+ * Points on the axis. A logarithmic one has no place for zero: there is a gap, since a line through it would
+ * say that there was something.
+ */
+export const placedPoints = (points: Points, placing: Placing): Points =>
+  placed(points, placing, ({ y }) => (y > 0 ? y : NaN));
+
+/** The edges of a band on the axis: its lower one is at the end of a logarithmic axis where it has no place. */
+export function placedBand(
+  { points, upper = [] }: Pick<LineSeries, 'points' | 'upper'>,
+  placing: Placing,
+): { readonly lower: Points; readonly upper: Points } {
+  return {
+    lower: placed(points, placing, ({ y }, index) => (upper[index]!.y > 0 ? y : NaN)),
+    upper: placedPoints(upper, placing),
+  };
+}
+
+function placed(
+  points: Points,
+  { logarithmic = false, run, y: { min } }: Placing,
+  onLogarithmic: (point: Points[number], index: number) => number,
+): Points {
   const isPlain = run === undefined || run.map.kind === 'iteration';
   if (isPlain && !logarithmic) return points;
-  const least = logarithmic ? y.min : -Infinity;
-  return points.map(({ x, y: value }) => ({
-    x: run?.map.toX(x) ?? x,
-    y: Math.max(least, value),
+  return points.map((point, index) => ({
+    x: run?.map.toX(point.x) ?? point.x,
+    y: logarithmic ? Math.max(min, onLogarithmic(point, index)) : point.y,
   }));
+}
+
+/** Whether each point is alone between gaps, so that no line leads to it; empty if there is no gap. */
+export function lonePoints(points: Points): readonly boolean[] {
+  if (points.every(({ y }) => Number.isFinite(y))) return [];
+  const isGap = (index: number): boolean => !Number.isFinite(points[index]?.y);
+  return points.map((_, i) => !isGap(i) && isGap(i - 1) && isGap(i + 1));
 }
 
 /** The picture of a line chart. @param axis the name of the axis, unless it is that of a run */
@@ -62,14 +89,17 @@ export function linePicture(
     },
     series: series
       .filter(({ points }) => points.length > 0)
-      .map(({ dash, label, look, points, property, upper }) => ({
-        label,
-        colour: paperColour(property),
-        look,
-        points: placedPoints(points, drawing),
-        ...(upper === undefined ? {} : { upper: placedPoints(upper, drawing) }),
-        ...(dash === undefined ? {} : { dash }),
-      })),
+      .map(({ dash, label, look, points, property, upper }) => {
+        const band = upper && placedBand({ points, upper }, drawing);
+        return {
+          label,
+          colour: paperColour(property),
+          look,
+          points: band?.lower ?? placedPoints(points, drawing),
+          ...(band === undefined ? {} : { upper: band.upper }),
+          ...(dash === undefined ? {} : { dash }),
+        };
+      }),
     markers: run === undefined ? [] : pictureMarkers(run),
     cut: cut.map(({ label, x }) => ({ label, x: run?.map.toX(x) ?? x })),
   };

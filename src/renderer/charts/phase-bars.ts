@@ -4,7 +4,7 @@ import { phasePattern } from '../../export/picture/phase-patterns.ts';
 import type { Picture, PictureSeries } from '../../export/picture/picture.ts';
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { formatDuration, shorten } from '../../shared/words/units.ts';
-import { extremesOf, meanOf, type Bin } from '../state/history/bin.ts';
+import { extremesOf, meanOf, widestOf, type Bin } from '../state/history/bin.ts';
 import type { AxisRange } from './axis-range.ts';
 import { barRange, fitted } from './bar-heights.ts';
 import type { PlacedRun } from './placed-run.ts';
@@ -40,8 +40,7 @@ export function phaseBars(bins: readonly Bin[], isShown: IsShown): PhaseBars {
     ),
   );
   // Extremes are those of whole iterations: they say nothing of some phases alone.
-  const width = (bins[0]?.to ?? 1) - (bins[0]?.from ?? 0);
-  const hasSpreads = width > 1 && PHASES.every(isShown);
+  const hasSpreads = widestOf(bins) > 1 && PHASES.every(isShown);
   const spreads = bins.map((bin) => (hasSpreads ? extremesOf(bin, 'wall') : undefined));
   const y = barRange(
     heights,

@@ -4,7 +4,7 @@
  */
 import { PHASES, type Phase } from '../../shared/records/phases.ts';
 import { formatDuration, formatWholePercent } from '../../shared/words/units.ts';
-import { extremesOf, meanOf, type Bin } from '../state/history/bin.ts';
+import { extremesOf, meanOf, widestOf, type Bin } from '../state/history/bin.ts';
 import {
   iterationCell,
   iterationLabel,
@@ -18,12 +18,13 @@ export const PHASE_BARS = 160;
 
 /** @param phases that an iteration of the run has */
 export function phaseTable(bins: readonly Bin[], phases: readonly Phase[]): TableTwin {
+  const merged = isMerged(bins);
   return {
     columns: [
       'iteration',
       ...phases.map((phase) => `${phase} ms`),
       'wall ms',
-      ...(isMerged(bins) ? ['wall least ms', 'wall most ms'] : []),
+      ...(merged ? ['wall least ms', 'wall most ms'] : []),
       'overlapped ms',
     ],
     rows: bins.map((bin) => ({
@@ -32,7 +33,7 @@ export function phaseTable(bins: readonly Bin[], phases: readonly Phase[]): Tabl
         iterationCell(bin),
         ...phases.map((phase) => milliseconds(meanOf(bin, phase))),
         milliseconds(meanOf(bin, 'wall')),
-        ...(isMerged(bins) ? [0, 1] : []).map((end) =>
+        ...(merged ? [0, 1] : []).map((end) =>
           milliseconds(extremesOf(bin, 'wall')?.[end]),
         ),
         milliseconds(meanOf(bin, 'overlapped')),
@@ -73,15 +74,14 @@ export function describePhases(bins: readonly Bin[], who: string): string {
     .slice(0, 3)
     .filter(([, time]) => time > 0)
     .map(([phase, time]) => `${phase} ${formatWholePercent(time / wall)}`);
-  const width = bins[0]!.to - bins[0]!.from;
+  const width = widestOf(bins);
   const bars =
     width === 1 ? 'one bar per iteration' : `each bar the mean of ${width} iterations`;
   return `${who}, ${bars}: ${formatDuration(wall / iterations)} each, ${largest.join(', ')}.`;
 }
 
-/** Whether each bar stands for several iterations. */
-const isMerged = ([first]: readonly Bin[]): boolean =>
-  first !== undefined && first.to - first.from > 1;
+/** Whether bars stand for several iterations. */
+const isMerged = (bins: readonly Bin[]): boolean => widestOf(bins) > 1;
 
 const milliseconds = (value: number | undefined): TableCell =>
   valueCell(value, (time) => time.toFixed(3));

@@ -6,7 +6,7 @@ export interface TableTwin {
   readonly rows: readonly TableRow[];
 }
 
-interface TableRow {
+export interface TableRow {
   /** Distinct within the table. */
   readonly key: number | string;
   readonly cells: readonly TableCell[];

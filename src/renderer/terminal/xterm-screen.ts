@@ -2,7 +2,7 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import type { TerminalScreen } from '../state/terminals/terminal-session.svelte.ts';
-import type { TerminalSize } from '../../shared/rpc/terminal.ts';
+import { escapedBytes, type TerminalSize } from '../../shared/rpc/terminal.ts';
 import { keyAction } from './terminal-keys.ts';
 import { terminalTheme } from './terminal-theme.ts';
 
@@ -49,7 +49,7 @@ export class XtermScreen implements TerminalScreen {
       events.typed(text);
     });
     this.#terminal.onBinary((bytes) => {
-      events.typed(bytes);
+      events.typed(escapedBytes(bytes));
     });
     this.#terminal.onResize(({ cols, rows }) => {
       events.resized({ columns: cols, rows });

@@ -10,8 +10,8 @@ export const gpuCodes = codeGroup({
       next: 'Look for driver errors in the system log, or use backend: wasm.',
     },
     GPU_MEMORY: {
-      means: 'The GPU has no memory for a buffer.',
-      next: 'Use backend: wasm, or smaller buckets.',
+      means: 'The GPU has no memory left, or none for a buffer.',
+      next: 'Lower workload.batchPerRank, use smaller buckets, or backend: wasm.',
     },
     GPU_SHARED: {
       means:

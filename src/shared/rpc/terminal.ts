@@ -16,6 +16,18 @@ export type TerminalSize = z.infer<typeof terminalSizeSchema>;
 /** Most characters per call of `writeTerminal`. */
 export const MOST_TYPED = 65_536;
 
+/**
+ * Binary input as text that `writeTerminal` takes, such as positions of the mouse in an old
+ * protocol: each byte that is no ASCII becomes half of a character, which no text has alone
+ * (Python's "surrogateescape").
+ * @param bytes a character for each byte, U+0000 to U+00FF
+ */
+export function escapedBytes(bytes: string): string {
+  return bytes.replace(/[\u0080-\u00ff]/g, (byte) =>
+    String.fromCharCode(0xdc00 + byte.charCodeAt(0)),
+  );
+}
+
 export type TerminalEnd =
   | {
       readonly reason: 'exited';
@@ -35,7 +47,7 @@ export interface TerminalApi {
    * @param terminal a number that no other terminal of the page has
    */
   openTerminal(terminal: number, node: string, size: TerminalSize): Promise<void>;
-  /** Answers when the text has been accepted for sending. */
+  /** Answers when the text has been accepted for sending. Bytes in it: `escapedBytes`. */
   writeTerminal(terminal: number, text: string): Promise<void>;
   resizeTerminal(terminal: number, size: TerminalSize): Promise<void>;
   /** Ends the shell, or the attempt to open it. No more output follows. */

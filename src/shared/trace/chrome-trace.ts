@@ -1,13 +1,14 @@
 /**
  * Traces as JSON that Perfetto and Chrome's tracing page open: a process for each rank, a thread for
  * each of its threads, complete events ("X") for spans, and flow events ("s", "f") for messages. Times are
- * microseconds by the clock of the first rank, as far as it is known.
+ * microseconds by the clock of the first rank, as far as it is known, since the first moment of all:
+ * Perfetto drops what is before 0.
  *
  * Source: "Trace Event Format" (Google, 2016).
  */
 import type { TraceRecord } from '../records/trace.ts';
-import { arrowsOf, baseOf, originIn } from './message-arrows.ts';
-import { clockOffsets, type ClockOffset } from './clock-offsets.ts';
+import type { ClockOffset } from './clock-offsets.ts';
+import { onOneClock } from './common-clock.ts';
 
 const MICROSECOND = 1000;
 
@@ -16,12 +17,7 @@ export function* chromeTrace(
   records: readonly TraceRecord[],
   run: string,
 ): Generator<string> {
-  const base = baseOf(records);
-  const ranks = [...new Set(records.map(({ rank }) => rank))].sort((a, b) => a - b);
-  const arrows = arrowsOf(records, base);
-  const offsets = clockOffsets(ranks, arrows);
-  const timeOf = (rank: number, nanoseconds: number): number =>
-    (nanoseconds - offsets.get(rank)!.offset) / MICROSECOND;
+  const { arrows, base, offsets, origins, ranks } = onOneClock(records);
 
   const metadata = {
     run,
@@ -33,11 +29,11 @@ export function* chromeTrace(
     yield* names(records, ranks);
     for (const record of records) {
       const { iteration, rank, wall } = record;
-      const origin = originIn(base, record);
+      const origin = origins.get(record)!;
       yield {
         ...{ ph: 'X', name: `iteration ${iteration}`, cat: 'iteration', pid: rank },
         tid: ITERATIONS,
-        ts: timeOf(rank, origin),
+        ts: origin / MICROSECOND,
         dur: wall / MICROSECOND,
         args: { iteration },
       };
@@ -51,7 +47,7 @@ export function* chromeTrace(
             pid: rank,
           },
           tid: thread,
-          ts: timeOf(rank, origin + start),
+          ts: (origin + start) / MICROSECOND,
           dur: duration / MICROSECOND,
           args: {
             iteration,
@@ -68,7 +64,7 @@ export function* chromeTrace(
         ph: 's',
         pid: from,
         tid: engineOf(records, from),
-        ts: timeOf(from, sent),
+        ts: sent / MICROSECOND,
       };
       yield {
         ...common,
@@ -76,7 +72,7 @@ export function* chromeTrace(
         bp: 'e',
         pid: to,
         tid: engineOf(records, to),
-        ts: timeOf(to, received),
+        ts: received / MICROSECOND,
       };
     }
   };

@@ -5,8 +5,9 @@
  */
 import { PHASES, type Phase } from '../records/phases.ts';
 import type { TraceRecord } from '../records/trace.ts';
-import { clockOffsets, type ClockOffset } from './clock-offsets.ts';
-import { arrowsOf, baseOf, originIn, type Arrow } from './message-arrows.ts';
+import type { ClockOffset } from './clock-offsets.ts';
+import { onOneClock } from './common-clock.ts';
+import type { Arrow } from './message-arrows.ts';
 
 export interface Lane {
   readonly rank: number;
@@ -31,6 +32,8 @@ interface TracedIterationSpan {
   readonly iteration: number;
   readonly from: number;
   readonly to: number;
+  /** Names of its buckets, by index: those of another plan have others. */
+  readonly buckets: readonly string[];
 }
 
 export interface Timeline {
@@ -39,8 +42,6 @@ export interface Timeline {
   readonly arrows: readonly Arrow[];
   readonly iterations: readonly TracedIterationSpan[];
   readonly clocks: ReadonlyMap<number, ClockOffset>;
-  /** Names of the buckets, by index. */
-  readonly buckets: readonly string[];
   /** Nanoseconds. */
   readonly length: number;
   /** Spans and messages that were beyond the most of their records. */
@@ -49,39 +50,33 @@ export interface Timeline {
 
 /** @param records at least one */
 export function timelineOf(records: readonly TraceRecord[]): Timeline {
-  const base = baseOf(records);
-  const ranks = [...new Set(records.map(({ rank }) => rank))].sort((a, b) => a - b);
-  const raw = arrowsOf(records, base);
-  const clocks = clockOffsets(ranks, raw);
-  const ahead = (rank: number): number => clocks.get(rank)!.offset;
-  const origins = new Map(
-    records.map((record) => [record, originIn(base, record) - ahead(record.rank)]),
-  );
-  const begin = Math.min(...origins.values());
-  const iterations = records.map((record) => {
-    const from = origins.get(record)! - begin;
-    const { iteration, rank, wall } = record;
-    return { rank, iteration, from, to: from + wall };
-  });
+  const { arrows, length, offsets, origins, ranks } = onOneClock(records);
   return {
     lanes: ranks.flatMap((rank) => {
       const own = records.filter((record) => record.rank === rank);
-      return lanesOf(own, (record) => origins.get(record)! - begin);
+      return lanesOf(own, (record) => origins.get(record)!);
     }),
-    arrows: raw
-      .map((arrow) => ({
-        ...arrow,
-        sent: arrow.sent - ahead(arrow.from) - begin,
-        received: arrow.received - ahead(arrow.to) - begin,
-      }))
-      .toSorted((a, b) => a.sent - b.sent),
-    iterations,
-    clocks,
-    buckets: records[0]?.buckets ?? [],
-    length: Math.max(...iterations.map(({ to }) => to)),
+    arrows: arrows.toSorted((a, b) => a.sent - b.sent),
+    iterations: records.map((record) => {
+      const { buckets, iteration, rank, wall } = record;
+      const from = origins.get(record)!;
+      return { rank, iteration, from, to: from + wall, buckets };
+    }),
+    clocks: offsets,
+    length,
     dropped: records.reduce((sum, { dropped = 0 }) => sum + dropped, 0),
   };
 }
+
+/** The name of a bucket in an iteration of a rank; undefined if it exchanged none there. */
+export const bucketName = (
+  { iterations }: Timeline,
+  place: Pick<TracedIterationSpan, 'rank' | 'iteration'>,
+  bucket: number,
+): string | undefined =>
+  iterations.find(
+    ({ iteration, rank }) => rank === place.rank && iteration === place.iteration,
+  )?.buckets[bucket];
 
 /** The lanes of one rank. */
 function lanesOf(

@@ -96,10 +96,10 @@ function boundText(
   bound: AccountPart,
   summary: WindowSummary,
   { straggler }: StepAccount,
-  { crowd, link, nodes = new Map<number, string>() }: VerdictContext,
+  { crowd, nodes = new Map<number, string>(), worstLink }: VerdictContext,
 ): string {
-  const where = (): string => {
-    if (link !== undefined) return ` (${link})`;
+  const where = (of: 'bandwidth' | 'latency'): string => {
+    if (worstLink !== undefined) return ` (${worstLink[of]})`;
     const slow = slowRankLink(summary.traffic);
     return slow === undefined
       ? ''
@@ -117,9 +117,9 @@ function boundText(
     case 'lateness':
       return 'ranks that arrive late in turn bound the step';
     case 'bandwidth':
-      return `the bandwidth of the link${where()} bounds the step`;
+      return `the bandwidth of the link${where(bound)} bounds the step`;
     case 'latency':
-      return `the latency of the link${where()} bounds the step`;
+      return `the latency of the link${where(bound)} bounds the step`;
     case 'exchange':
       return 'the program’s own communication bounds the step';
     case 'compression':

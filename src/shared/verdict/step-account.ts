@@ -5,6 +5,7 @@
  */
 import { meanInterval, type Estimate } from '../numbers/mean-interval.ts';
 import { coreWait, type Crowd } from './core-crowding.ts';
+import type { LatencyRange } from './emulated-links.ts';
 import { sumOfSeries as sum, type StepSeries } from './step-series.ts';
 
 /** Parts of a step, by what would shorten them. */
@@ -42,8 +43,8 @@ export interface AccountFacts {
   readonly flight: number | undefined;
   /** Whether the link's bandwidth is known, so that `flight` is no wait for a core. */
   readonly isLinkKnown: boolean;
-  /** Milliseconds that a message between ranks takes at least, if known. */
-  readonly latency?: number | undefined;
+  /** Milliseconds of a message between ranks, on their nearest and farthest link, if known. */
+  readonly latency?: LatencyRange | undefined;
   readonly crowd: Crowd | undefined;
 }
 
@@ -160,7 +161,7 @@ const certainlyUnderway = (
 ): number =>
   facts.latency === undefined
     ? 0
-    : Math.max(facts.latency, Math.min(mostUnderway(facts), ...exchanges));
+    : Math.max(facts.latency.least, Math.min(mostUnderway(facts), ...exchanges));
 
 /**
  * The most that messages of a step can be underway one after another: no collective has more than 2(P − 1) in
@@ -168,7 +169,7 @@ const certainlyUnderway = (
  * where ranks share cores.
  */
 function mostUnderway({ crowd, latency, ranks }: AccountFacts): number {
-  if (latency !== undefined) return 2 * (ranks - 1) * latency;
+  if (latency !== undefined) return 2 * (ranks - 1) * latency.most;
   return crowd === undefined ? Infinity : 0;
 }
 

@@ -1,9 +1,8 @@
 /** Facts for the verdict from a run's events: its places, its links, and what the engine noticed. */
-import { secondsPerByte, type EmulatedLink } from '../machines/emulated-network.ts';
 import type { RivalMethod } from '../records/comparison.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
-import { formatBitRate, formatDuration } from '../words/units.ts';
 import { crowdOf, type Crowd } from './core-crowding.ts';
+import { emulatedLinks, type LatencyRange, type LinkFacts } from './emulated-links.ts';
 import { rankNodes } from './rank-nodes.ts';
 
 /** Facts of a run besides its iterations. */
@@ -15,10 +14,10 @@ export interface VerdictContext {
   readonly nodes?: ReadonlyMap<number, string> | undefined;
   /** Milliseconds that the slowest link between ranks takes for a byte, when known. */
   readonly linkTime?: number | undefined;
-  /** Milliseconds that a message between ranks takes at least, one way, when known. */
-  readonly latency?: number | undefined;
-  /** Words for that link: `50 Mbit/s, 50 µs, between a and b`. */
-  readonly link?: string | undefined;
+  /** Milliseconds of a message between ranks, one way, on their nearest and farthest link, when known. */
+  readonly latency?: LatencyRange | undefined;
+  /** Words for the link with the worst bandwidth, and for that with the worst latency, when known. */
+  readonly worstLink?: LinkFacts['worst'] | undefined;
   /** The engine's notice that the current plan's compression does not pay. */
   readonly doesNotPay?: string | undefined;
   /** Cosine of what was applied last with the uncompressed gradient, under this plan. */
@@ -39,8 +38,7 @@ export function verdictContext(
   { events, nodes, ranks }: JudgedRun,
   ownCores?: number,
 ): VerdictContext {
-  const links = emulatedLinks(events);
-  const slowest = slowestOf(links);
+  const links = emulatedLinks(events, nodes);
   const since = events.findLast(({ type }) => type === 'switch')?.at ?? -Infinity;
   const current = events.filter(({ at }) => at >= since);
   const notices = current.filter((event) => event.type === 'notice');
@@ -48,9 +46,9 @@ export function verdictContext(
     ranks,
     crowd: crowdOf(events, nodes, ownCores),
     nodes: rankNodes(events, nodes),
-    linkTime: slowest && 1000 * secondsPerByte(slowest),
-    latency: leastLatency(links),
-    link: slowest && linkText(slowest),
+    linkTime: links?.perByte,
+    latency: links?.latency,
+    worstLink: links?.worst,
     doesNotPay: notices.find(({ code }) => code === 'COMPRESSION_DOES_NOT_PAY')
       ?.message,
     cosine: compared(current)?.cosine,
@@ -60,34 +58,3 @@ export function verdictContext(
 
 const compared = (events: readonly RunEvent[]) =>
   events.findLast((event) => event.type === 'comparison');
-
-interface NamedLink extends EmulatedLink {
-  readonly between?: readonly [string, string] | undefined;
-}
-
-/** The emulated links; none where ranks have real ones. */
-function emulatedLinks(events: readonly RunEvent[]): readonly NamedLink[] {
-  const started = events.find((event) => event.type === 'started');
-  if (started?.emulated === undefined) return [];
-  const { pairs = [], ...common } = started.emulated;
-  return [common, ...pairs];
-}
-
-const slowestOf = (links: readonly NamedLink[]): NamedLink | undefined =>
-  links.reduce<NamedLink | undefined>(
-    (slowest, link) =>
-      slowest === undefined || secondsPerByte(link) > secondsPerByte(slowest)
-        ? link
-        : slowest,
-    undefined,
-  );
-
-const leastLatency = (links: readonly NamedLink[]): number | undefined =>
-  links.length === 0 ? undefined : Math.min(...links.map(({ latency }) => latency));
-
-function linkText({ bandwidth, between, latency }: NamedLink): string {
-  const speed = `${formatBitRate(bandwidth)}, ${formatDuration(latency)}`;
-  if (between === undefined) return speed;
-  const [a, b] = between;
-  return a === b ? `${speed}, within ${a}` : `${speed}, between ${a} and ${b}`;
-}

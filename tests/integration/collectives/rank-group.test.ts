@@ -5,7 +5,10 @@ import {
   RankSeat,
   type GroupStream,
   type RankGroup,
+  type StreamOptions,
+  type Vector,
 } from '../../../src/agent/engine.ts';
+import type { QuantizationOptions } from '../../../src/agent/allreduce/group-stream.ts';
 import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { generator, longIntegers, sumOf } from './run-collective.ts';
 import { openSockets } from './open-sockets.ts';
@@ -195,7 +198,44 @@ test('what does not fit is refused before anything is sent', async () => {
     const refused = other.allreduce(sparse, { algorithm: 'ok-topk' });
     await expect(refused).rejects.toMatchObject({ code: 'COLLECTIVE_MISFIT' });
   }
-  expect(() => group!.stream(1)).toThrow('internal:');
+});
+
+describe('quantisation that leaves something out has the defaults', () => {
+  const whole = { bits: 4, bucket: 1024, scale: 'max' } as const;
+  const singles = (group: RankGroup): Vector => {
+    const vector = group.arena.allocateVector(3000);
+    const random = generator(group.rank + 7);
+    group.arena.f32(vector).set(Float32Array.from({ length: 3000 }, random));
+    return vector;
+  };
+  const calls = {
+    allreduce: async (group: RankGroup, quantization: QuantizationOptions) => {
+      const { offset, length } = singles(group);
+      const combined = await group
+        .stream(1)
+        .allreduce(
+          { kind: 'dense', length, data: { offset, bytes: 4 * length } },
+          { algorithm: 'scatter-reduce-allgather', quantization },
+        );
+      if (combined.form !== 'dense') throw new Error(`it is ${combined.form}`);
+      return { offset: combined.data.offset, length };
+    },
+    reduceScatter: (group: RankGroup, quantization: QuantizationOptions) =>
+      group.stream(1).reduceScatter(singles(group), quantization),
+  };
+  test.each(Object.entries(calls))('%s', async (_, call) => {
+    const of = async (quantization: QuantizationOptions) =>
+      await Promise.all(
+        (await groups(2)).map(async (group) => {
+          const result = await call(group, quantization);
+          return group.arena.f32(result).slice();
+        }),
+      );
+    const expected = await of(whole);
+    expect(expected[0]!.some((value) => value !== 0)).toBe(true);
+    for (const given of [{}, { bits: 4 }, { bits: 4, bucket: 1024 }, { scale: 'max' }])
+      expect(await of(given as QuantizationOptions)).toEqual(expected);
+  });
 });
 
 test('another collective, and another type of value, is a mismatch on both sides', async () => {
@@ -226,13 +266,85 @@ test('another collective, and another type of value, is a mismatch on both sides
   }
 });
 
+describe('calls that differ are a mismatch on both sides:', () => {
+  const dense32 = ({ arena }: RankGroup) => {
+    const { offset } = arena.allocateVector(64);
+    arena.f32({ offset, length: 64 }).fill(1);
+    return { kind: 'dense', length: 64, data: { offset, bytes: 256 } } as const;
+  };
+  const quantized =
+    (quantization: QuantizationOptions): Call =>
+    (stream, group) =>
+      stream.allreduce(dense32(group), {
+        algorithm: 'scatter-reduce-allgather',
+        quantization,
+      });
+  const ring: Call = (stream, group) =>
+    stream.allreduce(dense32(group), { algorithm: 'ring' });
+  const streams =
+    (delta?: number): Call =>
+    (stream, group) =>
+      stream.allreduce(
+        entries(group, 4, () => 0.5),
+        { algorithm: 'ssar-recursive-doubling', delta },
+      );
+  const served =
+    (servers?: number): Call =>
+    (stream, group) =>
+      stream.allreduce(dense32(group), { algorithm: 'parameter-server', servers });
+  type Call = (stream: GroupStream, group: RankGroup) => Promise<unknown>;
+
+  test.each<readonly [string, Call, Call, StreamOptions]>([
+    [
+      'averages',
+      (stream, group) =>
+        stream.allreduce(
+          { ...dense32(group), averages: true },
+          { algorithm: 'recursive-doubling' },
+        ),
+      (stream, group) =>
+        stream.allreduce(dense32(group), { algorithm: 'recursive-doubling' }),
+      {},
+    ],
+    ['the operation', ring, ring, { operation: 'max' }],
+    ['formats', quantized({ format: 'e4m3' }), quantized({ format: 'e5m2' }), {}],
+    ['scales', quantized({ scale: 'max' }), quantized({ scale: 'l2' }), {}],
+    ['buckets', quantized({ bucket: 64 }), quantized({ bucket: 128 }), {}],
+    ['delta', streams(0.5), streams(0.01), {}],
+    ['servers', served(), served(2), {}],
+  ])('%s', async (_, left, right, options) => {
+    const [first, second] = (await groups(2)) as [RankGroup, RankGroup];
+    const settled = await Promise.allSettled([
+      left(first.stream(1), first),
+      right(second.stream(1, options), second),
+    ]);
+    const mismatch = { status: 'rejected', reason: { code: 'PEER_MISMATCH' } };
+    expect(settled).toMatchObject([mismatch, mismatch]);
+  });
+
+  test('a default that one of them gives is none', async () => {
+    const ranks = await groups(2);
+    await Promise.all(
+      ranks.map(async (group) => {
+        const isFirst = group.rank === 0;
+        await quantized(isFirst ? {} : { bits: 4 })(group.stream(1), group);
+        await streams(isFirst ? undefined : 0.5)(group.stream(2), group);
+        await served(isFirst ? undefined : 1)(group.stream(3), group);
+      }),
+    );
+  });
+});
+
 test('one exchange at a time on a stream', async () => {
   const ranks = await groups(2);
   await Promise.all(
     ranks.map(async (group) => {
       const stream = group.stream(1);
       const first = stream.barrier();
-      await expect(stream.barrier()).rejects.toThrow('internal:');
+      await expect(stream.barrier()).rejects.toMatchObject({
+        code: 'OPTION_INVALID',
+        message: 'GroupStream: it is still at work on another call',
+      });
       await first;
       await stream.barrier();
     }),
@@ -244,7 +356,10 @@ test('no rank waits for a root that does not exist', async () => {
     const stream = group.stream(1);
     const region = group.arena.allocate(16);
     for (const root of [-1, 2, 0.5]) {
-      await expect(stream.broadcast(region, root)).rejects.toThrow('internal:');
+      await expect(stream.broadcast(region, root)).rejects.toMatchObject({
+        code: 'OPTION_INVALID',
+        message: expect.stringMatching(/^GroupStream\.broadcast: root: /) as string,
+      });
     }
   }
 });
@@ -265,6 +380,23 @@ test('options that mean nothing are refused by name, and the group goes on', asy
     /^RankGroup\.stream: operation: .*, not "mean"$/,
   );
   const stream = group!.stream(1);
+  expect(() => group!.stream(1)).toThrow(
+    refused('RankGroup.stream: number: stream 1 is open already'),
+  );
+  const room = group!.arena.allocate(16);
+  for (const [sizes, message] of [
+    [[8, 8], 'sizes: it must have one size for each rank, not a list of 2'],
+    [[], 'sizes: it must have one size for each rank, not a list of 0'],
+    [[-8], 'sizes.0: it must be at least 0, not -8'],
+    [
+      [17],
+      'sizes: its sum must be at most 16, the bytes of the region, not a list of 1',
+    ],
+  ] as const) {
+    await expect(stream.allgather(room, sizes)).rejects.toThrow(
+      refused(`GroupStream.allgather: ${message}`),
+    );
+  }
   await stream.barrier();
   using seat = await RankSeat.listen('127.0.0.1');
   const good = {

@@ -248,6 +248,20 @@ describe('gradwire plan', () => {
     expect(stdout).not.toContain('computation of');
   });
 
+  test('of a model of another size has the memory of that one', async () => {
+    const given = ['--network', fast, '--ranks', '2', '--compute', '1'];
+    const lines = await plan('digits-topk', ...given, '--parameters', '2M');
+    const parameters = lines[0]!.parameters as number;
+    expect(parameters / 2e6).toBeCloseTo(1, 1);
+    const [{ parts }] = ofType(lines, 'memory') as unknown as [
+      { readonly parts: readonly { readonly name: string; readonly bytes: number }[] },
+    ];
+    const bytesOf = (part: string) => parts.find(({ name }) => name === part)?.bytes;
+    expect(bytesOf('gradient')).toBe(4 * parameters);
+    // Only the model’s own step can be traced.
+    expect(bytesOf('computing')).toBeUndefined();
+  });
+
   test('a sweep is predicted as a whole, and why a point has no prediction', async () => {
     const file = path.join(directory, 'planned.yaml');
     await writeFile(

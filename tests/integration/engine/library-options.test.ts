@@ -154,20 +154,23 @@ const TAKERS: Readonly<Record<string, Taker>> = {
     others: { spec: /^SPEC_INVALID$/ },
   },
   specMemory: {
-    good: { ranks: [2], known: undefined, step: undefined },
+    good: { ranks: [2], known: undefined, step: undefined, elements: undefined },
     call: ({
       ranks,
       known,
       step,
+      elements,
     }: {
       readonly ranks: number[];
       readonly known: undefined;
       readonly step: undefined;
-    }) => engine.specMemory(spec, ranks, known, step),
+      readonly elements: undefined;
+    }) => engine.specMemory(spec, ranks, known, step, elements),
     bad: {
       ranks: [2, [0], [1.5], ['2'], []],
       known: [7, { data: { train: -1 } }],
       step: [7, { computing: -1, compiling: 0 }],
+      elements: [0, 0.5, '7'],
     },
   },
   stepMemory: {

@@ -30,6 +30,8 @@ class FakeContents extends EventEmitter {
 
 export class FakeWindow extends EventEmitter {
   static readonly made: FakeWindow[] = [];
+  /** Settles as a window's page has been loaded. */
+  static loading: Promise<undefined> = Promise.resolve(undefined);
   readonly webContents = new FakeContents();
   readonly loaded: string[] = [];
   readonly progress: number[] = [];
@@ -40,9 +42,9 @@ export class FakeWindow extends EventEmitter {
     this.options = options;
     FakeWindow.made.push(this);
   }
-  loadURL(url: string): Promise<void> {
+  loadURL(url: string): Promise<undefined> {
     this.loaded.push(url);
-    return Promise.resolve();
+    return FakeWindow.loading;
   }
   setProgressBar(progress: number): void {
     this.progress.push(progress);
@@ -80,6 +82,7 @@ class FakePort extends EventEmitter {
 
 class FakeApp extends EventEmitter {
   readonly asked: string[] = [];
+  readonly ends: string[] = [];
   readonly exited = Promise.withResolvers<number>();
   enableSandbox(): void {
     this.asked.push('sandbox');
@@ -93,7 +96,11 @@ class FakeApp extends EventEmitter {
     return Promise.resolve();
   }
   quit(): void {}
+  relaunch(): void {
+    this.ends.push('relaunch');
+  }
   exit(code: number): void {
+    this.ends.push(`exit ${code}`);
     this.exited.resolve(code);
   }
 }

@@ -27,3 +27,16 @@ test('goes on while the number changes, and ends when it has stayed the same', (
   expect(Number(looks)).toBe(BEATS + 12);
   rmSync(directory, { recursive: true });
 });
+
+test('goes on when Slurm warns it before the end of the job', () => {
+  // As `--signal=B:USR1@300` has it done.
+  const warned = `sleep() {
+      [ -z "$over" ] || { echo held; exit; }
+      for signal in HUP INT QUIT USR1 USR2; do kill -"$signal" $$; done
+      over=yes
+    }
+`;
+  const input = warned + holderScript({ heartbeat: '/nowhere', patienceSeconds: 60 });
+  const output = execFileSync('sh', ['-s'], { input, encoding: 'utf8' });
+  expect(output).toBe('held\n');
+});

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   cancelLeftJobs,
   SlurmAllocation,
@@ -18,7 +18,7 @@ import {
 } from '../../../src/agent/slurm/allocation.ts';
 import { cancellationScript } from '../../../src/agent/slurm/job-cancellation.ts';
 import { submitJob } from '../../../src/agent/slurm/slurm-client.ts';
-import type { ErrorData } from '../../../src/shared/errors/errors.ts';
+import { failure, type ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { AllocatedRecord } from '../../../src/shared/records/allocated.ts';
 import type { QueuedRecord } from '../../../src/shared/records/queued.ts';
 import { effort } from '../../harness/effort.ts';
@@ -45,6 +45,7 @@ class Fate implements AsyncDisposable {
   readonly queued: QueuedRecord[] = [];
   readonly allocated: AllocatedRecord[] = [];
   readonly lost: ErrorData[] = [];
+  readonly ending: ErrorData[] = [];
   readonly allocation: SlurmAllocation;
 
   constructor(more: Partial<AllocationOptions> = {}) {
@@ -57,8 +58,9 @@ class Fate implements AsyncDisposable {
       {
         queued: (record) => this.queued.push(record),
         allocated: (record) => this.allocated.push(record),
-        ending: () => undefined,
+        ending: (error) => this.ending.push(error),
         lost: (error) => this.lost.push(error),
+        unsubmitted: (error) => this.lost.push(error),
       },
     );
     this.allocation.ask();
@@ -72,6 +74,14 @@ class Fate implements AsyncDisposable {
       (files) => files.length === 0,
       'the job to be cancelled',
     );
+  }
+}
+
+/** Waits while timers stand still. */
+async function whileReal(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns++) {
+    if (turns === 200_000) throw new Error('it has not come to that');
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -197,6 +207,84 @@ describe('a job whose sbatch does not say its number', () => {
   });
 });
 
+test('a suspended job is not ended by the end that it had', async () => {
+  const inAnHour = new Date(
+    Date.now() + 3_600_000 - new Date().getTimezoneOffset() * 60_000,
+  )
+    .toISOString()
+    .slice(0, 19);
+  using slurm = new FakeSlurm({
+    sbatch: 'echo 4711',
+    squeue: `[ -e "$DIR/gone" ] || echo "$(cat "$DIR/state" 2>/dev/null || echo RUNNING)|None|2026-03-01T12:00:00|${inAnHour}|2|n0"`,
+    scontrol: NODE,
+    scancel: GONE,
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await using fate = new Fate();
+    await whileReal(() => fate.queued.length === 1 && vi.getTimerCount() === 1);
+    vi.advanceTimersToNextTimer();
+    // The next look, and the end.
+    await whileReal(() => fate.allocated.length === 1 && vi.getTimerCount() === 2);
+    writeFileSync(path.join(slurm.directory, 'state'), 'SUSPENDED');
+    vi.advanceTimersToNextTimer();
+    await whileReal(
+      () => vi.getTimerCount() === 1 && slurm.calls('squeue').length === 2,
+    );
+    vi.advanceTimersByTime(2 * 3_600_000);
+    expect(fate.ending).toEqual([]);
+    vi.useRealTimers();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+describe('nodes that are taken back slowly', () => {
+  const ranksGone = failure('PEER_LOST', 'the connection was closed').toData();
+  const states = `[ -e "$DIR/gone" ] || echo "$(cat "$DIR/state" 2>/dev/null || echo RUNNING)|None|2026-03-01T12:00:00|N/A|2|n0"`;
+  const scripts = {
+    sbatch: 'echo 4711',
+    squeue: states,
+    scontrol: NODE,
+    scancel: GONE,
+  };
+  const completes = (slurm: FakeSlurm): void => {
+    writeFileSync(path.join(slurm.directory, 'state'), 'COMPLETING');
+  };
+
+  test('are the cause, however long that takes, and get no ranks', async () => {
+    using slurm = new FakeSlurm(scripts);
+    await using fate = new Fate();
+    await settled(fate);
+    completes(slurm);
+    const cause = fate.allocation.explain(ranksGone);
+    await until(
+      () => fate.allocation.placement,
+      (placement) => placement === undefined,
+      'the nodes to be no place for ranks',
+    );
+    // No other job either: this one may still end well.
+    fate.allocation.ask();
+    writeFileSync(path.join(slurm.directory, 'state'), 'NODE_FAIL');
+    expect(await cause).toMatchObject({
+      code: 'JOB_LOST',
+      message: 'Slurm job 4711 has ended: NODE_FAIL',
+    });
+    expect(slurm.calls('sbatch')).toHaveLength(1);
+  });
+
+  test('are lost if that never ends', async () => {
+    using slurm = new FakeSlurm(scripts);
+    await using fate = new Fate({ completingMs: 1 });
+    await settled(fate);
+    completes(slurm);
+    expect(await fate.allocation.explain(ranksGone)).toMatchObject({
+      code: 'JOB_LOST',
+      message: 'Slurm job 4711 does not come to an end: COMPLETING',
+    });
+  });
+});
+
 test('the commands go to the cluster that has the job', async () => {
   using slurm = new FakeSlurm({
     sbatch: 'echo "17;b"',
@@ -215,6 +303,23 @@ test('the commands go to the cluster that has the job', async () => {
     for (const call of slurm.calls(command)) expect(call).toMatch(/ --clusters=b /);
   }
   expect(slurm.calls('scancel')[0]).toMatch(/ --name=gradwire r1 [0-9a-f]{8} 17$/);
+});
+
+test('jobs and nodes of a hidden partition are seen', async () => {
+  // Without --all, Slurm names none of them.
+  const hidden = (answer: string): string =>
+    `case " $* " in *' --all '*) ${answer} ;; esac`;
+  using slurm = new FakeSlurm({
+    sbatch: 'echo 4711',
+    squeue: hidden(RUNS),
+    scontrol: hidden(NODE),
+    scancel: GONE,
+  });
+  await using fate = new Fate();
+  await settled(fate);
+  expect(fate.lost).toEqual([]);
+  expect(fate.allocated).toMatchObject([{ job: '4711', computeNodes: ['n0'] }]);
+  expect(slurm.calls('sbatch')).toHaveLength(1);
 });
 
 describe('a job that is no longer wanted', () => {
@@ -249,6 +354,16 @@ describe('a job that is no longer wanted', () => {
         /^error: Slurm job 17 .* could not be cancelled .*: scancel /,
       );
     }
+  });
+
+  test('is seen in a hidden partition', () => {
+    const listed = 'echo "18|gradwire it\'s|"';
+    const squeue = shown(`case " $* " in *' --all '*) ${listed} ;; esac`);
+    const { status, calls } = cancel({ squeue, scancel: GONE }, { id: undefined });
+    expect({ status, calls }).toEqual({
+      status: 0,
+      calls: ["scancel --quiet --name=gradwire it's 18"],
+    });
   });
 
   test('is looked for if its number is not known, and other jobs are not its', () => {

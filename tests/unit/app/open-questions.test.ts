@@ -79,6 +79,9 @@ describe('a question', () => {
     const answers = [questions.hostKey(hostKey), questions.secrets(secrets)] as const;
     questions.refuseAll();
     expect(await Promise.all(answers)).toEqual(['refuse', undefined]);
+    // The app is about to end: nobody will answer later ones either.
+    expect(await questions.hostKey(hostKey)).toBe('refuse');
+    expect(questions.list()).toEqual([]);
   });
 
   test('is answered once: the second window is told that it is gone', () => {

@@ -1,4 +1,5 @@
 /** A checkpoint is read back as it was written, or not at all. */
+import { createHash, type Hash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -8,10 +9,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import {
   readCheckpoint,
   writeCheckpoint,
@@ -47,6 +49,29 @@ describe('a checkpoint', () => {
       }),
       { numRuns: runs(20) },
     );
+  });
+
+  it('is written and read in pieces, as the system takes no more at once', async () => {
+    const long = Uint8Array.from({ length: 1000 }, (_, i) => i % 251);
+    const content = { header: 'h', parts: [long.subarray(1), long.subarray(0, 64)] };
+    const handle = await open(path.join(directory, 'any'), 'w');
+    await handle.close();
+    const files = Object.getPrototypeOf(handle) as FileHandle;
+    const hashes = Object.getPrototypeOf(createHash('sha256')) as Hash;
+    using written = vi.spyOn(files, 'write');
+    using read = vi.spyOn(files, 'read');
+    using hashed = vi.spyOn(hashes, 'update');
+    await writeCheckpoint(file, content, 64);
+    expect(await readCheckpoint(file, 64)).toEqual(content);
+    const longest = (calls: readonly (readonly unknown[])[]): number =>
+      Math.max(
+        ...calls.map(([piece, , bytes]) =>
+          Number(bytes ?? (piece as Uint8Array).length),
+        ),
+      );
+    expect([written, read, hashed].map(({ mock }) => longest(mock.calls))).toEqual([
+      64, 64, 64,
+    ]);
   });
 
   it('is refused with any bit changed, cut anywhere, or with more behind it', async () => {

@@ -41,6 +41,13 @@ const traceOf = (iteration: number, rank: number): RunRecord => ({
   messages: [],
 });
 
+const interrupted: RunRecord = {
+  type: 'interrupted',
+  at: 2,
+  node: 'host',
+  error: { code: 'RANK_DIED', kind: 'failure', message: 'rank 1 died' },
+};
+
 test('records that another process stores are counted', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const give = vi.fn(async () => undefined);
@@ -59,4 +66,31 @@ test('records that another process stores are counted', async () => {
   theirs.append('r', entries(records.slice(3), 4));
   await vi.advanceTimersByTimeAsync(1000);
   expect(found).toEqual({ from: 4, to: 6, records: 4 });
+});
+
+test.each([
+  { records: [traceOf(4, 0), traceOf(4, 1), traceOf(5, 0)], come: 3 },
+  { records: [], come: 0 },
+])('an interruption ends the wait after $come records', async ({ come, records }) => {
+  const give = vi.fn(async () => undefined);
+  const coordinator = {
+    following: { follow: async () => undefined, ended: () => new Promise(() => {}) },
+    orders: { give },
+  };
+  const events: Partial<Workspace['events']> = {};
+  const workspace = { coordinator, events, store: ours } as unknown as Workspace;
+  const waiting = traced(workspace, 'r', 2);
+  await vi.waitFor(() => expect(give).toHaveBeenCalled());
+  const all = entries([...records, interrupted], 1);
+  ours.append('r', all);
+  events.records!('r', all);
+  if (come > 0) {
+    const cut = { why: 'interrupted', come, expected: 4 };
+    expect(await waiting).toEqual({ from: 4, to: 6, records: come, cut });
+  } else {
+    await expect(waiting).rejects.toMatchObject({
+      code: 'TRACE_MISSING',
+      next: 'Trace again once the run goes on.',
+    });
+  }
 });

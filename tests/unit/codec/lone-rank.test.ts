@@ -42,6 +42,59 @@ describe.each([...compressors.keys()])('%s', (method) => {
     }
   });
 
+  it('runs calls that are not awaited one after the other', async () => {
+    const options = { method, shape: [20, 30] };
+    using one = new LoneRank(options);
+    const payloads = [
+      await one.compress(vector(0), 0),
+      await one.compress(vector(1), 1),
+    ];
+    const expected = payloads.map(({ payload }) => payload);
+    const decode = (rank: LoneRank, iteration: number) =>
+      rank.decompress(expected[iteration]!, iteration, vector(iteration));
+    using reader = new LoneRank(options);
+    const decoded = [await decode(reader, 0), await decode(reader, 1)];
+    using other = new LoneRank(options);
+    const together = await Promise.all([0, 1].map((i) => other.compress(vector(i), i)));
+    expect(together.map(({ payload }) => payload)).toEqual(expected);
+    using second = new LoneRank(options);
+    expect(await Promise.all([decode(second, 0), decode(second, 1)])).toEqual(decoded);
+  });
+
+  it.each([{}, { warmupIterations: 1 }])(
+    'decodes what others send without a change of its own state: %j',
+    async (given) => {
+      const known = Object.entries(given).filter(
+        ([name]) => name in findMethod(method).parameters.shape,
+      );
+      const parameters = Object.fromEntries(known);
+      const options = { method, shape: [20, 30], parameters };
+      using sender = new LoneRank({ ...options, rank: 3 });
+      using reading = new LoneRank(options);
+      using alone = new LoneRank(options);
+      for (let iteration = 0; iteration < 3; iteration++) {
+        const { payload } = await alone.compress(vector(iteration), iteration);
+        const own = await reading.compress(vector(iteration), iteration);
+        expect(own.payload).toEqual(payload);
+        const gradient = vector(iteration + 10);
+        const sent = await sender.compress(gradient, iteration);
+        await reading.decompress(sent.payload, iteration, gradient);
+        expect(await reading.save()).toEqual(await alone.save());
+      }
+    },
+  );
+
+  it('returns its memory to an open backend', async () => {
+    using backend = await openBackend('wasm');
+    const sizes: number[] = [];
+    for (let times = 0; times < 5; times++) {
+      using rank = new LoneRank({ method, shape: [300, 400], backend });
+      await rank.compress(new Float32Array(120_000).fill(1), 0);
+      sizes.push(backend.arena.buffer.byteLength);
+    }
+    expect(sizes.slice(1)).toEqual(sizes.slice(1).fill(sizes[1]!));
+  });
+
   it('takes vectors of no elements and of one', async () => {
     for (const values of [[], [-3]]) {
       const options = { method, shape: [values.length] };
@@ -333,4 +386,51 @@ it('a rank that was disposed of refuses to work, and may be disposed of again', 
   await expect(rank.decompress(payload, 1)).rejects.toMatchObject(refused);
   await expect(rank.save()).rejects.toMatchObject(refused);
   expect(() => rank.restore(saved)).toThrow(expect.objectContaining(refused));
+});
+
+it('disposed of in the middle of a call, it ends that one and refuses those after it', async () => {
+  using backend = await openBackend('wasm');
+  const { arena } = backend;
+  const rank = open({ method: 'topk', backend });
+  using other = open({ method: 'topk' });
+  const calls = [0, 1].map((iteration) => rank.compress(vector(iteration), iteration));
+  // Now the first call is under way.
+  await Promise.resolve();
+  rank[Symbol.dispose]();
+  // Memory that it still uses is not given to others.
+  arena.f32(arena.allocateVector(10 * LENGTH)).fill(NaN);
+  const [first, second] = await Promise.allSettled(calls);
+  const { payload } = await other.compress(vector(0), 0);
+  expect(first).toMatchObject({ status: 'fulfilled', value: { payload } });
+  expect(second).toMatchObject({ reason: { code: 'RANK_DISPOSED' } });
+});
+
+it('an open backend keeps nothing of a rank that could not be made', async () => {
+  using backend = await openBackend('wasm');
+  const refusing = {
+    ...backend,
+    open: () => {
+      throw new Error('no');
+    },
+  };
+  const place = (): number => {
+    const region = backend.arena.allocate(8 * LENGTH);
+    backend.arena.release(region);
+    return region.offset;
+  };
+  const before = place();
+  expect(() => open({ method: 'topk', backend: refusing })).toThrow('no');
+  expect(place()).toBe(before);
+});
+
+it('a state is not restored in the middle of a call', async () => {
+  using rank = open({ method: 'topk' });
+  const state = { provenance: rank.provenance(0), state: await rank.save() };
+  const call = rank.compress(vector(0), 0);
+  expect(() => {
+    rank.restore(state);
+  }).toThrow(expect.objectContaining({ code: 'OPTION_INVALID' }));
+  await call;
+  rank.restore(state);
+  expect(await rank.save()).toEqual(state.state);
 });

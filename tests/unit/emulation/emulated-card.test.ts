@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { secondsPerByte } from '../../../src/shared/machines/emulated-network.ts';
 import { runs } from '../../harness/effort.ts';
 import {
   Cards,
@@ -25,6 +26,20 @@ describe('messages over emulated cards', () => {
       // The last packet of a segment is shorter: at most one more header in 64 kB.
       expect(cards.deliveries[0]!.at).toBeGreaterThanOrEqual(expected - 1e-6);
       expect(cards.deliveries[0]!.at).toBeLessThan(expected * 1.0015 + 1e-6);
+    },
+  );
+
+  test.each([1e5, 1e6, 2e7, 2.4e7, 3.3e7, 4.5e7, 5e7, 1e8, 1e9, 2.5e10])(
+    'at %d bit/s take as long as is said of that bandwidth',
+    (bandwidth) => {
+      const link = { bandwidth, latency: 0 };
+      const cards = new Cards(link, 2);
+      const bytes = 1_000_000;
+      cards.send({ from: 0, to: 1, bytes });
+      cards.clock.runUntil(Infinity);
+      const said = 1000 * secondsPerByte(link) * bytes;
+      expect(cards.deliveries[0]!.at / said).toBeGreaterThan(0.995);
+      expect(cards.deliveries[0]!.at / said).toBeLessThan(1.005);
     },
   );
 

@@ -109,6 +109,26 @@ describe.each(FIELDS)('%s', (field) => {
   });
 });
 
+test('bytes have a gap where nothing was sent, and no line of zeros alone', () => {
+  const sent = [4000, 0, 2000];
+  const bins = sent.map((bytes, from) => ({
+    from,
+    to: from + 1,
+    sum: (field: Field) => (field === 'payload' ? bytes : 0),
+    count: () => 1,
+    extremes: () => undefined,
+  }));
+  const run = { iterations: 3, bins, evaluations: [], metric: ACCURACY, markers: [] };
+  const picture = runPictures(run).find(({ title }) => title === 'Bytes on the wire')!;
+  expect(picture.series.map(({ label }) => label)).toEqual(['payload']);
+  expect(picture.series[0]!.points).toEqual([
+    { x: 0, y: 4000 },
+    { x: 1, y: NaN },
+    { x: 2, y: 2000 },
+  ]);
+  expect([picture.y.min, picture.y.max]).toEqual([1000, 10_000]);
+});
+
 test('pictures have these points, and no others', async () => {
   const bins = await readRunBins(storedRuns(store), 'r', ITERATIONS);
   const pictures = runPictures({

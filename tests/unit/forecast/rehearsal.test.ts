@@ -27,7 +27,7 @@ const setting = { ranks: 4, network: LOOPBACK, compute: 0.005 };
 function rehearsed(
   exchange: Record<string, unknown>,
   length?: number,
-  times = { compress: 1e-3, decompress: 2e-3 },
+  times = { compress: 1e-3, decompress: 2e-3, gathered: 0 },
 ): RehearsedPlan {
   const plan = resolvePlan(exchange);
   const tensors =
@@ -46,6 +46,32 @@ describe('a rehearsal', () => {
     const { compress, decompress } = await rehearse(rehearsed({ method }).buckets);
     expect(compress).toBeGreaterThan(0);
     expect(decompress).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['qsgd', { minElements: 0 }, true],
+    ['none', {}, false],
+    ['topk', {}, false],
+    ['a2sgd', { mode: 'allgather' }, false],
+    ['powersgd', {}, false],
+  ])('of %s %j says whether all payloads are decoded', async (method, rest, all) => {
+    const { buckets } = rehearsed({ method, ...rest }, N);
+    const { decompress, gathered } = await rehearse(buckets);
+    expect(gathered).toBe(all ? decompress : 0);
+  });
+
+  test('tells gathered payloads from those that are summed', async () => {
+    const tensors = [0, 1].map((i) => ({
+      ...TENSORS[0]!,
+      name: `w${i}`,
+      start: 20_000 * i,
+    }));
+    const bucketsOf = (method: string) =>
+      planBuckets(tensors, resolvePlan({ method, minElements: 0, bucketBytes: 1 }));
+    const buckets = [bucketsOf('qsgd')[0]!, bucketsOf('topk')[1]!];
+    const { decompress, gathered } = await rehearse(buckets);
+    expect(gathered).toBeGreaterThan(0);
+    expect(gathered).toBeLessThan(decompress);
   });
 
   test('is of iterations after the longest warm-up and the longest ramp', async () => {
@@ -118,7 +144,7 @@ describe('the forecast of a step', () => {
   test('is bound by what takes longest', () => {
     const idle = { ...setting, compute: 0 };
     expect(bestForecast(rehearsed(topk), idle).bound).toBe('compression');
-    const nothing = { compress: 0, decompress: 0 };
+    const nothing = { compress: 0, decompress: 0, gathered: 0 };
     expect(bestForecast(rehearsed(topk, N, nothing), idle).bound).toBe('latency');
     const slow = { ...LOOPBACK, beta: 1e-7 };
     const wide = { ranks: 4, network: slow, compute: 0 };
@@ -155,11 +181,29 @@ describe('the forecast of a step', () => {
   });
 
   test('decodes the payload of every rank where they are gathered', () => {
-    const qsgd = rehearsed({ method: 'qsgd', bits: 4, bucket: 512, minElements: 0 }, N);
+    const times = { compress: 1e-3, decompress: 2e-3, gathered: 2e-3 };
+    const exchange = { method: 'qsgd', bits: 4, bucket: 512, minElements: 0 };
+    const qsgd = rehearsed(exchange, N, times);
     const step = bestForecast(qsgd, setting);
     expect(step.decompress).toBeCloseTo(4 * 2e-3, 12);
     expect(step.wireBytes).toBe(3 * (4 * Math.ceil(N / 512) + N / 2 + 2));
     expect(step.collective).toBe('allgather');
+  });
+
+  test('has as much to decode of gathered payloads, however many others are summed', () => {
+    const times = { compress: 1e-3, decompress: 2e-3, gathered: 1.5e-3 };
+    for (const small of [1, 10]) {
+      const tensors = Array.from({ length: small }, (_, i) => ({
+        ...{ name: `b${i}`, shape: [10], start: 10 * i, length: 10 },
+      }));
+      const start = 10 * small;
+      tensors.push({ name: 'w', shape: [N], start, length: N });
+      const plan = resolvePlan({ method: 'qsgd', minElements: 1000, bucketBytes: 1 });
+      const subject = { plan, buckets: planBuckets(tensors, plan), ...times };
+      expect(subject.buckets).toHaveLength(small + 1);
+      const { decompress } = bestForecast(subject, setting);
+      expect(decompress).toBeCloseTo(2e-3 + 3 * 1.5e-3, 12);
+    }
   });
 
   test('counts sums that are quantised on their way as such', () => {
@@ -194,7 +238,7 @@ describe('the forecast of a step', () => {
   });
 });
 
-const NO_TIME = { compress: 0, decompress: 0 };
+const NO_TIME = { compress: 0, decompress: 0, gathered: 0 };
 
 test(
   'of a gradient that no arena has room for, the first buckets are rehearsed',

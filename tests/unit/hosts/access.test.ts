@@ -1,4 +1,5 @@
 /** Who may use the server: the policy as truth tables. */
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   decideRequest,
@@ -7,8 +8,16 @@ import {
   makeToken,
   type RequestFacts,
 } from '../../../src/main/serve/access.ts';
+import { Nonces } from '../../../src/main/serve/nonces.ts';
 
-const access = { token: 't0ken-of-this-start', port: 4711 };
+const nonces = new Nonces();
+const access = { token: 't0ken-of-this-start', port: 4711, nonces };
+
+/** As a page makes it. */
+const proof = (nonce: string, origin: string, token = access.token): string =>
+  `/rpc?nonce=${nonce}&proof=${createHmac('sha256', token)
+    .update(`${nonce}\n${origin}`)
+    .digest('base64url')}`;
 
 const page: RequestFacts = {
   method: 'GET',
@@ -33,6 +42,12 @@ describe('a request', () => {
     ['for the line, with the token', { target: socket.target }, refused(426)],
     ['for the line, with another token', { target: '/rpc?token=no' }, refused(401)],
     ['for the line, without token', { target: '/rpc' }, refused(401)],
+    ['for a nonce', { target: '/rpc/challenge' }, { kind: 'challenge' }],
+    [
+      'for a nonce by a foreign Host',
+      { target: '/rpc/challenge', host: 'evil.example:4711' },
+      refused(421),
+    ],
     ['with a foreign Host', { host: 'evil.example:4711' }, refused(421)],
     ['with another port in Host', { host: '127.0.0.1:4712' }, refused(421)],
     ['without Host', { host: undefined }, refused(421)],
@@ -80,6 +95,67 @@ describe('a WebSocket', () => {
     expect(decideUpgrade({ ...socket, ...change }, access)).toEqual(
       result === 'open' ? { kind: 'open' } : { kind: 'refuse', status: result },
     );
+  });
+});
+
+describe('a proof', () => {
+  const own = socket.origin!;
+  const facts = (target: string): RequestFacts => ({ ...socket, target });
+  const refused = { kind: 'refuse', status: 401 };
+
+  it('opens once', () => {
+    const target = proof(nonces.make(), own);
+    expect(decideUpgrade(facts(target), access)).toEqual({ kind: 'open' });
+    expect(decideUpgrade(facts(target), access)).toEqual(refused);
+    expect(decideRequest(facts(target), access)).toEqual(refused);
+  });
+
+  it('tells a page that asks whether it would open', () => {
+    const target = proof(nonces.make(), own);
+    const asked = { ...facts(target), method: 'HEAD' };
+    expect(decideRequest(asked, access)).toEqual({ kind: 'refuse', status: 426 });
+    expect(decideUpgrade(facts(target), access)).toEqual(refused);
+  });
+
+  it('is of the name that the page was opened by', () => {
+    const host = 'localhost:4711';
+    const target = proof(nonces.make(), `http://${host}`);
+    expect(decideUpgrade(facts(target), access)).toEqual(refused);
+    const byName = { ...facts(target), host, origin: `http://${host}` };
+    expect(decideUpgrade(byName, access)).toEqual({ kind: 'open' });
+  });
+
+  it.each<[string, () => string]>([
+    ['for another port', () => proof(nonces.make(), 'http://127.0.0.1:4712')],
+    ['with another token', () => proof(nonces.make(), own, 'another')],
+    ['with a nonce of another server', () => proof(new Nonces().make(), own)],
+    ['with a nonce of its own making', () => proof('0.x.y', own)],
+    ['without a nonce', () => proof('', own)],
+    ['without the proof', () => `/rpc?nonce=${nonces.make()}`],
+  ])('%s opens nothing', (_title, target) => {
+    expect(decideUpgrade(facts(target()), access)).toEqual(refused);
+  });
+});
+
+describe('a nonce', () => {
+  it('is good for a minute, and once', () => {
+    let now = 5000.5;
+    const made = new Nonces(() => now);
+    const [first, second, third] = [made.make(), made.make(), made.make()];
+    expect(new Set([first, second, third]).size).toBe(3);
+    expect(made.use(first)).toBe(true);
+    now += 59_000;
+    expect(made.use(second)).toBe(true);
+    expect(made.use(first)).toBe(false);
+    now += 1000;
+    expect(made.use(first)).toBe(false);
+    expect(made.use(third)).toBe(false);
+  });
+
+  it('is of its time: another makes it another one', () => {
+    const made = new Nonces(() => 0);
+    const later = made.make().replace(/^0/, '9000');
+    expect(made.use(later)).toBe(false);
   });
 });
 

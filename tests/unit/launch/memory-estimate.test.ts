@@ -10,6 +10,7 @@ import {
   type MemoryPart,
   type MemorySetting,
 } from '../../../src/agent/launch/memory-estimate.ts';
+import { WeightShard } from '../../../src/agent/asynchronous/weight-shard.ts';
 import type { MemoryFacts } from '../../../src/agent/training/memory-facts.ts';
 import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import { models } from '../../../src/agent/training/models/registry.ts';
@@ -128,6 +129,17 @@ describe('parts of a rank’s memory', () => {
       { ranks: 4, vectors: 2 },
       { ...dense, steps: 8000, samples: 18 + 5, scores: 12 + 2 ** 19 },
     ],
+    [
+      'checkpoints, which copy all state',
+      facts(1000, { stateVectors: 2 }),
+      plans({ method: 'dgc', ratio: 0.01, ...apart }),
+      { ...alone, keepsCheckpoints: true },
+      {
+        ...dense,
+        ...{ optimiser: 8000, residual: 4000, method: 4000, payloads: 80 },
+        copies: 4000 + 8000 + 4000 + 4000,
+      },
+    ],
   ])('%s', (_, of, given, setting, expected) => {
     expect(partsOf(of, given, setting)).toEqual(expected);
   });
@@ -187,6 +199,50 @@ describe('what a launch says', () => {
       optimizer: { kind: 'sgd', lr: 0.1, fullGradientEvery: 5 },
     });
     expect(named(reduced.ofRank(0), 'steps')).toBe(5 * 4 * 199_210);
+  });
+
+  test('of asynchronous training: what is pulled, and what servers have', () => {
+    const n = 199_210;
+    const momentum = { kind: 'sgd', lr: 0.1, momentum: 0.9, weightDecay: 1e-4 };
+    const partsAt = (rank: number, changes: object = {}, rest: object = {}) => {
+      const parallelism = { kind: 'asynchronous', ...changes };
+      const parts = launch({ parallelism, ...rest }).ofRank(rank);
+      return ['pulled', 'server', 'threads'].map((name) => named(parts, name));
+    };
+    const plain = { optimizer: { kind: 'sgd', lr: 0.1, momentum: 0 } };
+    // f64 weights, and three copies on their way.
+    expect(partsAt(0, {}, plain)).toEqual([4 * n, (8 + 3 * 4) * n, 0]);
+    expect(partsAt(1, {}, plain)).toEqual([4 * n, 0, 0]);
+    // Four velocities of ranks, and that of weight decay.
+    const shard = new WeightShard(new Float32Array(n / 2), {
+      ...{ workers: 4, momentum: 0.9, nesterov: false, weightDecay: 1e-4 },
+    });
+    const held = [shard.weights, ...shard.velocities].reduce(
+      (sum, { byteLength }) => sum + byteLength,
+      0,
+    );
+    expect(held).toBe((8 + 5 * 4) * (n / 2));
+    for (const rank of [0, 1]) {
+      const [, server] = partsAt(rank, { servers: 2 }, { optimizer: momentum });
+      expect(server).toBe(held + 3 * 4 * (n / 2));
+    }
+    expect(partsAt(2, { servers: 2 }, { optimizer: momentum })[1]).toBe(0);
+    // Servers are spread over machines: ranks 0 and 2.
+    const spread = { optimizer: momentum, world: { ranks: 4, nodes: ['a', 'b'] } };
+    const servers = [0, 1, 2, 3].map(
+      (rank) => partsAt(rank, { servers: 2 }, spread)[1],
+    );
+    expect(servers.map(Boolean)).toEqual([true, false, true, false]);
+    // Weights and a gradient for each thread; weights, and state, of its trainer.
+    const threads = partsAt(1, { trainerThreads: 3 }, { optimizer: momentum });
+    expect(threads).toEqual([3 * 8 * n, 0, 3 * 8 * n]);
+    const kept = launch({
+      parallelism: { kind: 'asynchronous' },
+      ...{ optimizer: momentum, checkpointEvery: 5 },
+    });
+    const velocities = 5 * 4 * n;
+    expect(named(kept.ofRank(0), 'copies')).toBe(2 * 4 * n + velocities);
+    expect(named(kept.ofRank(1), 'copies')).toBe(2 * 4 * n);
   });
 
   test('of texts: all of it on every rank', () => {

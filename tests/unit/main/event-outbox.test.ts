@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { EventOutbox } from '../../../src/main/app/event-outbox.ts';
 import { failure } from '../../../src/shared/errors/errors.ts';
 import type { ToldAlert } from '../../../src/shared/alerts/told-alert.ts';
+import type { CatchUp } from '../../../src/shared/records/catch-up.ts';
 import type { RunSummary } from '../../../src/shared/rpc/run-summary.ts';
 import { entries, iterationRecord } from './sample-records.ts';
 
@@ -125,4 +126,23 @@ test('keeps the newest notices until a page is open', () => {
   outbox.notice(notice('now'));
   expect(heard).toEqual([['notice', notice('now')]]);
   expect(outbox.takeNotices()).toEqual([]);
+});
+
+test('keeps what a page must see although the app itself listens', () => {
+  const outbox = new EventOutbox(quiet);
+  const observed: unknown[][] = [];
+  const stop = outbox.observe((event, ...args) => {
+    observed.push([event, ...args]);
+  });
+  const notice = { code: 'X', kind: 'failure' as const, message: 'm' };
+  const catchUp = { run: 'r' } as CatchUp;
+  outbox.notice(notice);
+  outbox.caughtUp(catchUp);
+  expect(observed).toEqual([
+    ['notice', notice],
+    ['caughtUp', catchUp],
+  ]);
+  stop();
+  expect(outbox.takeNotices()).toEqual([notice]);
+  expect(outbox.takeCatchUps()).toEqual([catchUp]);
 });

@@ -76,3 +76,10 @@ test('a machine that refuses is left alone for longer and longer', () => {
   );
   expect(REFUSAL_PAUSES_MS).toEqual(REFUSAL_PAUSES_MS.toSorted((a, b) => a - b));
 });
+
+test('another login node is tried when the SSH connection to this one is gone', () => {
+  const step = afterFailure(attempt({ code: 'HOME_HELD_ELSEWHERE' }));
+  expect(step).toMatchObject({ kind: 'retry' });
+  // Half of a pause is left to chance; connections without use stay for 30 s.
+  expect((step as { pauseMs: number }).pauseMs / 2).toBeGreaterThan(30_000);
+});

@@ -1,7 +1,7 @@
-/** The driver of a sweep while a launch takes long, and after another process has taken it over. */
+/** The driver of a sweep while a launch takes long, after another process has taken it over, and at its own end. */
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { failure } from '../../../src/shared/errors/errors.ts';
+import { failure, inputError } from '../../../src/shared/errors/errors.ts';
 import { SweepRunner } from '../../../src/main/sweeps/sweep-runner.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 import { sampleSpec } from './sample-records.ts';
@@ -29,6 +29,7 @@ interface Launching {
   readonly end: Promise<string>;
   /** Ends the launch, which fails. */
   readonly settle: (error: Error) => void;
+  readonly runner: SweepRunner;
 }
 
 /** A driver in the middle of a launch. */
@@ -47,7 +48,7 @@ async function launching(): Promise<Launching> {
   });
   const end = runner.drive();
   await begun.promise;
-  return { end, settle: reject };
+  return { end, runner, settle: reject };
 }
 
 const takeAway = (): void => {
@@ -80,4 +81,17 @@ it('is not stopped for a failure here once another process drives it', async () 
   expect(await end).toBe('left');
   expect(home.store.sweeps.summary('sweep')).toMatchObject({ state: 'running' });
   expect(home.store.sweeps.summary('sweep').error).toBeUndefined();
+});
+
+it.each([
+  failure('SSH_AUTH_CANCELLED', 'refused'),
+  inputError('DATA_SET_UNKNOWN', 'no', {}),
+])('neither halts nor fails a run for what its own end causes (%s)', async (error) => {
+  const { end, runner, settle } = await launching();
+  runner.leave();
+  settle(error);
+  expect(await end).toBe('left');
+  const summary = home.store.sweeps.summary('sweep');
+  expect([summary.state, summary.error]).toEqual(['waiting', undefined]);
+  expect(home.store.sweeps.next('sweep')).toMatchObject({ number: 1, seed: 1 });
 });

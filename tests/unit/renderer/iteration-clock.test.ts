@@ -4,11 +4,11 @@ import { IterationClock } from '../../../src/renderer/state/history/iteration-cl
 import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import { iterationRecord } from './records.ts';
 
-/** Iterations of 10 ms that end at 10, 20, …; the one that is slow takes 4 s more. */
+/** Iterations of 10 ms that begin at 0, 10, …; the one that is slow takes 4 s more. */
 function historyOf(length: number, slow = Infinity): RunHistory {
   const history = new RunHistory(2);
   for (let iteration = 0; iteration < length; iteration++) {
-    const at = 10 * (iteration + 1) + (iteration >= slow ? 4000 : 0);
+    const at = 10 * iteration + (iteration > slow ? 4000 : 0);
     for (let rank = 0; rank < 2; rank++)
       history.add(iterationRecord({ rank, iteration, at: at + rank }));
   }
@@ -18,8 +18,8 @@ function historyOf(length: number, slow = Infinity): RunHistory {
 describe('the iteration at a moment', () => {
   it('is the one in progress, also while a rank is suspended', () => {
     const clock = new IterationClock(historyOf(700, 344));
-    // Iteration 343 ends at 3440, the next one 4010 ms later.
-    expect([3435, 3442, 5000, 7400, 7452].map((at) => clock.near(at))).toEqual([
+    // Iteration 344 begins at 3440, the next one 4010 ms later.
+    expect([3435, 3442, 5000, 7448, 7452].map((at) => clock.near(at))).toEqual([
       343, 344, 344, 344, 345,
     ]);
   });

@@ -4,6 +4,7 @@ import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import {
   meansOver,
   mostIterations,
+  rankRows,
   waitsIn,
   waitsText,
 } from '../../../src/renderer/state/runs/rank-waits.ts';
@@ -94,5 +95,32 @@ describe('means of a rank', () => {
 
   it('are undefined without a record', () => {
     expect(meansOver([])).toBeUndefined();
+  });
+});
+
+describe('ranks as a table', () => {
+  it('has step and wait of the iterations that are drawn, also where none is held one by one', () => {
+    const drawn = (from: number, to: number) => {
+      const made = history();
+      const ranks = Array.from({ length: RANKS }, (_, rank) => rank);
+      return new Map(
+        ranks.map((rank) => [rank, made.bins({ from, to, limit: 41, rank })]),
+      );
+    };
+    const slow = rankRows(
+      drawn(SLOW_FROM, SLOW_TO),
+      waitsIn(history(), { from: SLOW_FROM, to: SLOW_TO }),
+    );
+    expect(slow).toEqual([
+      { rank: 0, wall: 10, wait: 6, awaited: 0 },
+      { rank: 1, wall: 10, wait: 6, awaited: 0 },
+      { rank: 2, wall: 10, wait: 0, awaited: 6 },
+    ]);
+    expect(rankRows(drawn(70, 140), undefined)[1]).toEqual({
+      rank: 1,
+      wall: 10,
+      wait: 0,
+      awaited: undefined,
+    });
   });
 });

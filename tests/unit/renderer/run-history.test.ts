@@ -1,5 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { phaseBars } from '../../../src/renderer/charts/phase-bars.ts';
+import {
+  describePhases,
+  phaseTable,
+} from '../../../src/renderer/charts/phase-table.ts';
 import { BinWindow } from '../../../src/renderer/state/history/bin-window.ts';
 import { extremesOf, meanOf } from '../../../src/renderer/state/history/bin.ts';
 import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
@@ -232,6 +237,21 @@ describe('run history', () => {
     const bins = history.bins({ from: 0, to: 100, limit: 2000 });
     expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(40);
     expect(history.completeLength).toBe(100);
+  });
+
+  it('says of the first bin of a view which iterations are in it', () => {
+    const history = new RunHistory(1);
+    fill(history, 400);
+    const bins = history.bins({ from: 355, to: 400, limit: 20 });
+    expect(bins.slice(0, 2).map(({ from, to }) => [from, to])).toEqual([
+      [355, 356],
+      [356, 360],
+    ]);
+    expect(meanOf(bins[0]!, 'loss')).toBe(3550);
+    // The others stand for several iterations, so that bars have extremes.
+    expect(phaseTable(bins, ['compute']).columns).toContain('wall least ms');
+    expect(describePhases(bins, 'Mean')).toContain('each bar the mean of 4 iterations');
+    expect(phaseBars(bins, () => true).spreads[1]).toBeDefined();
   });
 
   it('leaves a quantity undefined that no record had', () => {

@@ -1,8 +1,10 @@
 /** Traces in the page: one that is being made is not lost, and the last choice is shown. */
 import { afterEach, expect, test, vi } from 'vitest';
+import { cutText } from '../../../src/renderer/charts/timeline/timeline-text.ts';
 import { RunTrace } from '../../../src/renderer/state/runs/run-trace.svelte.ts';
 import type { ErrorData } from '../../../src/shared/errors/errors.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
 import type { TracedStretch, TracePiece } from '../../../src/shared/rpc/run-pieces.ts';
 import { ScriptedHost, settle } from './scripted-host.ts';
@@ -11,6 +13,9 @@ afterEach(() => void vi.useRealTimers());
 
 const LOST: ErrorData = { code: 'CONNECTION_LOST', kind: 'failure', message: 'lost' };
 const BUSY: ErrorData = { code: 'DATABASE_BUSY', kind: 'failure', message: 'busy' };
+
+/** An interruption that the run has gone on after. */
+const INTERRUPTED = { type: 'interrupted' } as RunRecord;
 
 const stretch = (from: number, records = 4): TracedStretch => ({
   from,
@@ -38,13 +43,15 @@ async function traced(...stretches: readonly TracedStretch[]) {
     list,
     read,
     trace,
-    /** Orders a trace of four records. */
-    order: async (): Promise<void> => {
+    /** Orders a trace of four records, when there are these. */
+    order: async (...before: readonly TracedStretch[]): Promise<void> => {
       void trace.trace(2, 2);
+      await list(...(before.length === 0 ? stretches : before));
+      await host.next('run').answer({ events: [INTERRUPTED] });
       await host.next('order').answer(undefined);
     },
-    push: async (count: number): Promise<void> => {
-      const record = { type: 'trace' } as TraceRecord;
+    push: async (count: number, type: RunRecord['type'] = 'trace'): Promise<void> => {
+      const record = { type } as RunRecord;
       const entries = Array.from({ length: count }, (): JournalEntry => ({
         sequence: ++sequence,
         record,
@@ -122,7 +129,7 @@ test('a new trace is awaited through a lost connection', async () => {
   await host.next('run').fail(LOST);
   host.tell('resync');
   await list(first, stretch(20, 3));
-  await host.next('run').answer({});
+  await host.next('run').answer({ events: [INTERRUPTED] });
   expect(trace.progress).toEqual({ kind: 'tracing', come: 3, expected: 4 });
   // The store counts: this one may be among those that it had.
   await push(1);
@@ -143,11 +150,74 @@ test('no trace is awaited of a run that ended while the connection was lost', as
   await order();
   host.tell('resync');
   await list(first, part);
-  await host.next('run').answer({ endedAt: 1 });
+  await host.next('run').answer({ endedAt: 1, events: [] });
   await list(first, part);
   await read(part);
   expect(trace.shown).toEqual(part);
   expect(trace.progress).toEqual({ kind: 'idle' });
+  expect(trace.cut).toEqual({ why: 'ended', come: 3, expected: 4 });
+  trace.close();
+});
+
+test('traces that others have ordered since the last look are not taken for a new one', async () => {
+  const { list, order, push, read, trace } = await traced(first);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  // Another page or command has traced meanwhile: as many records as are awaited now.
+  await order(first, second);
+  vi.advanceTimersByTime(1000);
+  await list(first, second);
+  expect(trace.progress).toEqual({ kind: 'tracing', come: 0, expected: 4 });
+  await push(4);
+  await list(first, second, fresh);
+  await read(fresh);
+  expect(trace.shown).toEqual(fresh);
+  expect(trace.cut).toBeUndefined();
+  trace.close();
+});
+
+test('a run that loses its ranks ends the trace: what came is shown, and that it is not all', async () => {
+  const { host, list, order, push, read, trace } = await traced(first);
+  const part = stretch(20, 3);
+  await order();
+  await push(3);
+  await push(1, 'interrupted');
+  await list(first, part);
+  await read(part);
+  expect(trace.shown).toEqual(part);
+  expect(trace.progress).toEqual({ kind: 'idle' });
+  expect(trace.cut).toEqual({ why: 'interrupted', come: 3, expected: 4 });
+  expect(cutText(trace.cut!)).toMatch(
+    /interrupted .* 3 of 4 records came\. Trace again/,
+  );
+  // Another one is of the ranks that have resumed.
+  await order(first, part);
+  expect(trace.cut).toBeUndefined();
+  await push(2, 'restarted');
+  expect(trace.progress.kind).toBe('tracing');
+  // It was interrupted again, while the connection was lost: nothing of this one came.
+  host.tell('resync');
+  await list(first, part);
+  await host.next('run').answer({ events: [INTERRUPTED, INTERRUPTED] });
+  await list(first, part);
+  expect(trace.cut).toEqual({ why: 'interrupted', come: 0, expected: 4 });
+  expect(trace.shown).toEqual(part);
+  expect(host.waiting('trace')).toEqual([]);
+  trace.close();
+});
+
+test('a file has the whole of a stretch of which the timeline has the begin', async () => {
+  const long = { from: 0, to: 130, records: 130 };
+  const { host, trace } = await traced(long);
+  expect(trace.records).toHaveLength(1);
+  const whole = trace.whole();
+  const { args } = host.next('trace');
+  expect(args[1]).toEqual({ from: 0, to: 130 });
+  const next = { from: 90, fromRank: 1 };
+  await host.next('trace').answer({ ...pieceOf(first), next });
+  expect(host.next('trace').args[1]).toEqual({ ...next, to: 130 });
+  await host.next('trace').answer(pieceOf(stretch(90)));
+  expect((await whole).map(({ iteration }) => iteration)).toEqual([0, 90]);
+  expect(trace.records).toHaveLength(1);
   trace.close();
 });
 

@@ -6,7 +6,7 @@ import { withAxisColumn } from '../../../src/renderer/charts/axis-column.ts';
 import { axisMapOf, type AxisKind } from '../../../src/renderer/charts/axis-map.ts';
 import { bytesTable } from '../../../src/renderer/charts/bytes-table.ts';
 import { meanCurve } from '../../../src/renderer/charts/curves.ts';
-import { linePicture } from '../../../src/renderer/charts/line-drawing.ts';
+import { linePicture, lonePoints } from '../../../src/renderer/charts/line-drawing.ts';
 import type { Marker } from '../../../src/renderer/charts/markers.ts';
 import { phaseBars, phasePicture } from '../../../src/renderer/charts/phase-bars.ts';
 import type { PlacedRun } from '../../../src/renderer/charts/placed-run.ts';
@@ -83,7 +83,7 @@ describe('a chart of phases', () => {
     const { bins, run } = charted('time', 10, 40, 100);
     const all = (): boolean => true;
     const csv = columnsOf(
-      twinCsv(withAxisColumn(run, bins, phaseTable(bins, phasesOf('whole')))),
+      twinCsv(withAxisColumn(run, phaseTable(bins, phasesOf('whole')))),
     );
     const compute = bins.map((bin) => meanOf(bin, 'compute')!);
     expect(numbersOf(csv['compute ms'])).toEqual(compute);
@@ -144,7 +144,7 @@ describe('a chart of phases', () => {
 describe('a chart of curves', () => {
   it('is saved with the numbers of its table, and a curve of the same on both axes', () => {
     const { bins, run } = charted('clock', 0, LENGTH, 100);
-    const csv = columnsOf(twinCsv(withAxisColumn(run, bins, bytesTable(bins))));
+    const csv = columnsOf(twinCsv(withAxisColumn(run, bytesTable(bins))));
     const sent = bins.map((bin) => meanOf(bin, 'wireSent')!);
     expect(numbersOf(csv['wire sent B'])).toEqual(sent);
     const [clock] = Object.keys(csv).filter((title) => title.startsWith('clock'));
@@ -173,24 +173,60 @@ describe('a chart of curves', () => {
     expect(drawn).toHaveLength(sent.length);
   });
 
-  it('draws on beyond a value that is none', () => {
-    const svg = pictureSvg(
+  /** A curve on an axis up to 10, as a saved picture. */
+  const saved = (
+    values: readonly number[],
+    look: 'line' | 'band' = 'line',
+    logarithmic = false,
+  ): string =>
+    pictureSvg(
       linePicture(WORDS, {
         series: [
           {
             label: 'odd',
-            look: 'line',
+            look,
             property: '--run-2',
-            points: [1, NaN, Infinity, 2].map((y, x) => ({ x, y })),
+            points: values.map((y, x) => ({ x, y: look === 'band' ? 0 : y })),
+            ...(look === 'band' ? { upper: values.map((y, x) => ({ x, y })) } : {}),
           },
         ],
-        x: { min: 0, max: 3 },
-        y: { min: 0, max: 2 },
+        x: { min: 0, max: values.length - 1 },
+        y: { min: 1, max: 10 },
+        logarithmic,
         format: String,
       }),
     );
+  /** Numbers of points in each stretch of a path. */
+  const stretches = (svg: string, pattern: RegExp): readonly number[] =>
+    pattern
+      .exec(svg)![1]!
+      .split('M')
+      .slice(1)
+      .map((part) => part.split('L').length);
+  const LINE = /<path d="([^"]*)" fill="none"/;
+
+  it('has a gap at a value that is none, and draws on beyond it', () => {
+    const svg = saved([1, 2, NaN, Infinity, 2, 3, NaN, 4]);
     expect(svg).not.toMatch(/NaN|Infinity/);
-    expect(pathOf(svg, /<path d="([^"]*)" fill="none"/)).toHaveLength(2);
+    expect(stretches(svg, LINE)).toEqual([2, 2, 1]);
+    // A single value between gaps is a dot.
+    expect(svg).toMatch(/h0" fill="none" [^>]*stroke-linecap="round"/);
+  });
+
+  it('has a gap where a logarithmic axis has no place for a value', () => {
+    // Iterations that send nothing.
+    expect(stretches(saved([5, 6, 0, 0, 7, 8], 'line', true), LINE)).toEqual([2, 2]);
+    expect(stretches(saved([5, 6, 0, 0, 7, 8]), LINE)).toEqual([6]);
+    const band = saved([5, 6, 0, 7, 8], 'band', true);
+    expect(stretches(band, /<path d="([^"]*)" fill="[^"]*" fill-opacity/)).toEqual([
+      4, 4,
+    ]);
+  });
+
+  it('shows a point between gaps, to which no line leads', () => {
+    const points = [NaN, 3, NaN, 4, 5].map((y, x) => ({ x, y }));
+    expect(lonePoints(points)).toEqual([false, true, false, false, false]);
+    expect(lonePoints(points.slice(3))).toEqual([]);
   });
 });
 

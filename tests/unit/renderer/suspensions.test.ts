@@ -28,8 +28,12 @@ const events: readonly RunEvent[] = [
   told(30, continuedNotice([of(2, 17), of(3, 18)])),
   told(50, suspendedNotice([of(0, 17), of(1, 18), of(1, 19, true), of(1, 20, true)])),
 ];
-const textsIn = (from: number, to: number): readonly string[] =>
-  suspensionsIn(events, { from, to }).map((each) =>
+const textsIn = (
+  from: number,
+  to: number,
+  of: readonly RunEvent[] = events,
+): readonly string[] =>
+  suspensionsIn(of, { from, to }).map((each) =>
     suspensionText(each, (at) => `09:${String(at)}`),
   );
 
@@ -49,6 +53,35 @@ test('what one machine tells ends nothing of another', () => {
     'Rank 2 was seen suspended 09:10–09:30.',
     'Rank 0 was seen suspended 09:22–09:24.',
   ]);
+});
+
+const placed = (type: 'started' | 'restarted', at: number, ...ranks: number[]) =>
+  ({
+    type,
+    at,
+    processes: ranks.map((rank) => ({ rank, node: rank < 2 ? 'a' : 'b' })),
+  }) as unknown as RunEvent;
+const event = (type: RunEvent['type'], at: number, node?: string): RunEvent =>
+  ({ type, at, node }) as unknown as RunEvent;
+
+test('a rank whose process is gone is suspended no more', () => {
+  const lost = [
+    placed('started', 1, 0, 1, 2, 3),
+    told(10, suspendedNotice([of(1, 18), of(3, 18, true)])),
+    event('interrupted', 15, 'a'),
+    placed('restarted', 17, 0, 1),
+    placed('restarted', 18, 2, 3),
+  ];
+  expect(textsIn(12, 40, lost)).toEqual([
+    'Rank 1 was seen suspended 09:10–09:15.',
+    'The program of rank 3 was seen suspended 09:10–09:18.',
+  ]);
+  expect(textsIn(19, 40, lost)).toEqual([]);
+});
+
+test.each(['failed', 'done'] as const)('none is after a run that is %s', (type) => {
+  const over = [told(10, suspendedNotice([of(0, 17)])), event(type, 20)];
+  expect(textsIn(12, 40, over)).toEqual(['Rank 0 was seen suspended 09:10–09:20.']);
 });
 
 test('an iteration lasts from its first rank to its last', () => {

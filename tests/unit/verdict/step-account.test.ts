@@ -26,6 +26,9 @@ function seriesOf(
   return stepSeries(recent, 0, 20);
 }
 
+/** Milliseconds of a message where all links are alike. */
+const alike = (latency: number) => ({ least: latency, most: latency });
+
 const FACTS = { ranks: 2, flight: 0, isLinkKnown: false, crowd: undefined };
 
 const means = (
@@ -97,13 +100,13 @@ describe('the account of a step', () => {
     const late = { compute: 5, wait: 12 };
     const early = { compute: 5, wait: 28 };
     const inTurn = seriesOf((i) => (i % 2 === 0 ? [early, late] : [late, early]));
-    for (const latency of [undefined, 20]) {
+    for (const latency of [undefined, alike(20)]) {
       const underway = means(inTurn, { latency });
       expect(underway).toMatchObject({ bound: 'latency', rival: undefined });
       expect(underway.means).toEqual({ compute: 5, latency: 20 });
     }
     // Messages of 2 ms cannot explain 8; on a crowded machine, unknown ones need not.
-    expect(means(inTurn, { latency: 2 }).means).toMatchObject({ lateness: 4 });
+    expect(means(inTurn, { latency: alike(2) }).means).toMatchObject({ lateness: 4 });
     const shared = { machine: 'box', ranks: 2, cores: 1 };
     expect(means(inTurn, { crowd: shared }).means['cores']).toBeGreaterThan(8);
     // Rank 1 computed for 3 ms more, and began 5 ms later: the 3 ms are its own.
@@ -120,14 +123,14 @@ describe('the account of a step', () => {
       { compute: 5, wait: 28 },
       { compute: 21, wait: 12 },
     ]);
-    expect(means(always, { latency: 20 }).means).toEqual({
+    expect(means(always, { latency: alike(20) }).means).toEqual({
       compute: 5,
       straggler: 16,
       latency: 12,
     });
     // Ranks that share cores do not wait for one while a message is underway.
     const crowd = { machine: 'box', ranks: 2, cores: 1 };
-    const crowded = means(inTurn, { latency: 20, crowd }).means;
+    const crowded = means(inTurn, { latency: alike(20), crowd }).means;
     expect(crowded['latency']).toBeCloseTo(20, 9);
   });
 

@@ -7,14 +7,19 @@ this user may write there.
 from __future__ import annotations
 
 import os
+import shutil
+import socket
 import stat
 import sys
+import time
 from pathlib import Path
 
 from .errors import GradwireError
 
 PARENT = "/tmp"
 NAME = "gradwire-awaiting"
+# A rank that makes its directory listens in it at once.
+OLD_SECONDS = 60
 
 
 def awaiting_bridge(parent: str = PARENT) -> str | None:
@@ -34,6 +39,7 @@ def awaiting_bridge(parent: str = PARENT) -> str | None:
         found = sorted(one.name for one in folder.iterdir() if one.name.endswith(ending))
         if run is not None:
             found = [name for name in found if name == f"{run}{ending}"]
+        found = [name for name in found if not _is_left_behind(folder / name)]
     if len(found) > 1:
         runs = ", ".join(name.split(".")[0] for name in found)
         raise GradwireError(
@@ -66,6 +72,27 @@ def rank_and_world() -> tuple[int, int] | None:
     if not distributed.is_initialized():
         return None
     return distributed.get_rank(), distributed.get_world_size()
+
+
+def _is_left_behind(place: Path) -> bool:
+    """Whether nobody listens there any more: its rank was killed. Old remains are removed."""
+    is_old = False
+    try:
+        is_old = time.time() - place.stat().st_mtime > OLD_SECONDS
+        # Of another type, it reaches nobody: a rank takes its first connection for its program.
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+            probe.connect(str(place / "bridge"))
+    except ConnectionRefusedError:
+        gone = True
+    except FileNotFoundError:
+        gone = is_old or not place.exists()
+    except OSError:
+        gone = False
+    else:
+        gone = False
+    if gone and is_old:
+        shutil.rmtree(place, ignore_errors=True)
+    return gone
 
 
 def _is_own(folder: Path) -> bool:

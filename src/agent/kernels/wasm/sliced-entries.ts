@@ -14,6 +14,8 @@ import { THREAD_BYTES } from './thread-scratch.ts';
 type X = Elements<'x'>;
 
 const TALLY_WORDS = TALLY_BYTES / 4;
+/** Bytes of all threads' rooms: the arena has 4 GiB, and gradients need most of it. */
+const MOST_ROOM = 2 ** 26;
 
 /** The destination: the addresses of the first index and the first value. */
 export interface EntryPlace {
@@ -26,12 +28,16 @@ export class SlicedEntries {
   readonly #pool: KernelPool;
   readonly #tallies: Scratch;
   readonly #rooms: Scratch;
+  /** The most entries that may be collected, since each thread has room for all of them. */
+  readonly mostCollected: number;
 
-  constructor(arena: Arena, pool: KernelPool) {
+  /** @param mostRoom bytes of all threads' rooms */
+  constructor(arena: Arena, pool: KernelPool, mostRoom = MOST_ROOM) {
     this.#arena = arena;
     this.#pool = pool;
     this.#tallies = new Scratch(arena);
     this.#rooms = new Scratch(arena);
+    this.mostCollected = Math.floor(mostRoom / (8 * pool.count));
   }
 
   /**
@@ -69,6 +75,7 @@ export class SlicedEntries {
    * Collects the entries ≥ `magnitude` in the threads' rooms, for `place` to write.
    * Returns how many; undefined if there may be `capacity` or more, not all of which were
    * collected.
+   * @param capacity `mostCollected` or less
    */
   collect(
     { offset, length }: X,

@@ -32,11 +32,12 @@ export class SlicedSelection {
   /** Entries at the magnitude last found that belong to the k largest. */
   #ties = 0;
 
-  constructor(arena: Arena, pool: KernelPool) {
+  /** @param mostRoom bytes of all threads' rooms for what they collect */
+  constructor(arena: Arena, pool: KernelPool, mostRoom?: number) {
     this.#pool = pool;
     this.#run = pool.exports;
     this.#sliced = pool.sliced;
-    this.#entries = new SlicedEntries(arena, pool);
+    this.#entries = new SlicedEntries(arena, pool, mostRoom);
     this.#sample = new Scratch(arena);
     this.#candidates = new Scratch(arena);
   }
@@ -57,7 +58,9 @@ export class SlicedSelection {
     most: number,
     place: EntryPlace,
   ): number | undefined {
-    const capacity = Math.min(most, Math.floor(x.length * ROOM_SHARE));
+    const { mostCollected } = this.#entries;
+    const share = Math.floor(x.length * ROOM_SHARE);
+    const capacity = Math.min(most, share, mostCollected);
     if (capacity <= 0) return undefined;
     const bits = bitsOf(Math.abs(threshold));
     this.#entries.collect(x, bits, first, capacity);
@@ -102,25 +105,49 @@ export class SlicedSelection {
     const reach = run.kthLargest(sample as Of<'x'>, size, plan.rank as Of<'k'>, bins);
     if (reach === 0) return false;
 
-    const first = 0 as Of<'first'>;
-    const found = this.#entries.collect(x, reach, first, plan.capacity);
-    if (found === undefined || found < k) return false;
-    const indices = this.#candidates.reserve(8 * found);
-    const values = { offset: indices + 4 * found, length: found } as X;
-    this.#entries.place(x.length, found, {
-      indices: indices as Of<'indices'>,
-      values: (indices + 4 * found) as Of<'values'>,
-    });
+    const candidates = this.#candidatesFrom(x, reach, plan.capacity);
+    if (candidates === undefined || candidates.found < k) return false;
+    const { found, indices } = candidates;
+    const values = { offset: candidates.values as number, length: found } as X;
     if (this.#pool.shares(found)) {
       this.#selectByRadix(values, k, out);
     } else {
       const { offset, length } = values;
       const threshold = run.kthLargest(offset, length, k, bins);
       const ties = run.missingTies();
+      const first = 0 as Of<'first'>;
       run.compact(offset, length, threshold, ties, k, first, out.indices, out.values);
     }
-    run.nameCandidates(out.indices, k, indices as Of<'stream'>);
+    run.nameCandidates(out.indices, k, indices as number as Of<'stream'>);
     return true;
+  }
+
+  /** Writes the entries ≥ `reach`; undefined if there may be `capacity` or more. */
+  #candidatesFrom(
+    x: X,
+    reach: number,
+    capacity: number,
+  ): (EntryPlace & { readonly found: number }) | undefined {
+    const entries = this.#entries;
+    const first = 0 as Of<'first'>;
+    if (capacity > entries.mostCollected) {
+      const place = this.#candidatePlace(capacity);
+      const found = entries.compact(x, reach, x.length, capacity, first, place);
+      return found < capacity ? { ...place, found } : undefined;
+    }
+    const found = entries.collect(x, reach, first, capacity);
+    if (found === undefined) return undefined;
+    const place = this.#candidatePlace(found);
+    entries.place(x.length, found, place);
+    return { ...place, found };
+  }
+
+  #candidatePlace(most: number): EntryPlace {
+    const offset = this.#candidates.reserve(8 * most);
+    return {
+      indices: offset as Of<'indices'>,
+      values: (offset + 4 * most) as Of<'values'>,
+    };
   }
 
   #clearBins(words: number): void {

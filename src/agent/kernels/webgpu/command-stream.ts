@@ -18,6 +18,7 @@ const ALIGNMENT = 256;
 export class CommandStream {
   readonly #device: GPUDevice;
   readonly #pipelines: PipelineCache;
+  readonly #mostWorkgroups: number;
   readonly #uniforms: GPUBuffer;
   readonly #slots = new Uint32Array(SLOTS * SLOT_WORDS);
   #used = 0;
@@ -27,6 +28,7 @@ export class CommandStream {
   constructor(device: GPUDevice, pipelines: PipelineCache) {
     this.#device = device;
     this.#pipelines = pipelines;
+    this.#mostWorkgroups = device.limits.maxComputeWorkgroupsPerDimension;
     this.#uniforms = device.createBuffer({
       label: 'parameters',
       size: SLOTS * SLOT_BYTES,
@@ -34,7 +36,11 @@ export class CommandStream {
     });
   }
 
-  /** Runs a kernel in this many workgroups; does nothing for 0. */
+  /**
+   * Runs a kernel in this many workgroups; does nothing for 0.
+   * @throws an internal error if there are more than a dispatch takes, which WebGPU would
+   * not run
+   */
   dispatch<P extends string, B extends string>(
     kernel: KernelSource<P, B>,
     workgroups: number,
@@ -42,6 +48,9 @@ export class CommandStream {
     parameters: Readonly<Record<P, number>>,
   ): void {
     if (workgroups === 0) return;
+    if (workgroups > this.#mostWorkgroups) {
+      throw new Error(`internal: ${workgroups} workgroups of "${kernel.name}"`);
+    }
     if (this.#used === SLOTS) this.flush();
     const source = kernel as KernelSource;
     const { pipeline, layout } = this.#pipelines.get(source);

@@ -47,6 +47,8 @@ export interface RankAdapter extends FoundAdapter {
   readonly gpus: number;
   /** Reason that all ranks use the same GPU. */
   readonly whyOne: string | undefined;
+  /** Lets other processes have it, for a rank that does not use it after all. */
+  giveBack(): void;
 }
 
 /** All GPUs of the machine are in use by other processes. */
@@ -96,9 +98,19 @@ export async function findRankAdapter(
   }
   if (typeof found !== 'string') {
     const name = chosen?.name ?? found.name;
-    return { ...found, name, bus: chosen?.bus, gpus: gpus.length, whyOne: undefined };
+    return {
+      ...found,
+      name,
+      bus: chosen?.bus,
+      gpus: gpus.length,
+      whyOne: undefined,
+      giveBack: () => {
+        view.giveBack();
+      },
+    };
   }
   if (chosen === undefined) return found;
+  view.giveBack();
   const why = `${found}: Dawn does not accept ${chosen.name} (${chosen.id})`;
   // A lone rank may use any other adapter.
   return position.ranks > 1 ? why : await anyAdapter(dawn, acceptSoftware, why);
@@ -112,7 +124,7 @@ async function anyAdapter(
 ): Promise<RankAdapter | string> {
   const found = await requestAdapter(dawn, acceptSoftware);
   if (typeof found === 'string') return found;
-  return { ...found, bus: undefined, gpus: 1, whyOne };
+  return { ...found, bus: undefined, gpus: 1, whyOne, giveBack: () => undefined };
 }
 
 async function requestAdapter(

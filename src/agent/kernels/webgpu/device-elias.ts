@@ -39,25 +39,36 @@ export class DeviceElias implements Disposable {
     out: BufferRange,
     stream: BufferRange,
   ): void {
-    const { commands } = this.#gpu;
+    const gpu = this.#gpu;
+    const { commands } = gpu;
     const count = Math.ceil(n / ELIAS_BLOCK);
     // Even an empty stream states its form; a binding cannot be empty.
     const codes = { ...packed, length: Math.max(1, packed.length) };
     this.#reserve(count);
     const blocks = wholeOf(this.#blocks);
-    commands.dispatch(eliasCount, count, { codes, blocks }, { length: n, bits });
+    const measured = { length: n, bits };
+    for (const { firstGroup, groups } of gpu.dispatchesOf(count)) {
+      commands.dispatch(
+        eliasCount,
+        groups,
+        { codes, blocks },
+        { ...measured, firstGroup },
+      );
+    }
     commands.dispatch(
       eliasPlace,
       1,
       { blocks, streams: stream },
       { count, length: n, form: FORM_CODES[form] },
     );
-    commands.dispatch(
-      eliasWrite,
-      Math.max(1, count),
-      { codes, blocks, streams: stream, out },
-      { length: n, bits, count },
-    );
+    for (const { firstGroup, groups } of gpu.dispatchesOf(Math.max(1, count))) {
+      commands.dispatch(
+        eliasWrite,
+        groups,
+        { codes, blocks, streams: stream, out },
+        { ...measured, count, firstGroup },
+      );
+    }
   }
 
   [Symbol.dispose](): void {

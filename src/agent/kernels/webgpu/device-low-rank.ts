@@ -59,12 +59,16 @@ export class DeviceLowRank implements Disposable {
     const { commands } = this.#gpu;
     commands.clear(right);
     for (const { first, length, parts } of windowsOf([elements])) {
-      commands.dispatch(
-        addTransposedTimesFactor,
-        Math.ceil(right.length / 64),
-        { matrix: parts[0], left, right },
-        { length: right.length, first, end: first + length, rows, columns },
-      );
+      const window = { length: right.length, first, end: first + length };
+      const workgroups = Math.ceil(right.length / 64);
+      for (const { firstGroup, groups } of this.#gpu.dispatchesOf(workgroups)) {
+        commands.dispatch(
+          addTransposedTimesFactor,
+          groups,
+          { matrix: parts[0], left, right },
+          { ...window, rows, columns, firstGroup },
+        );
+      }
     }
   }
 

@@ -53,12 +53,19 @@ export class DeviceQuantization {
     const runs = runsOf(x.length, runLength);
     if (kind === 'max') this.#sums.maxima(x, runLength, scales);
     else if (kind === 'l2') this.#sums.norms(x, runLength, scales);
-    this.#gpu.commands.dispatch(
-      divideFactors,
-      Math.ceil(runs / ROWS_TILE),
-      { scales, factors },
-      { length: runs, levels },
-    );
+    const ofRuns = (range: BufferRange): GpuVector => {
+      return { length: runs, parts: [{ ...range, length: runs }] };
+    };
+    const vectors = [ofRuns(scales), ofRuns(factors)] as const;
+    for (const { length, parts } of windowsOf(vectors, this.#gpu.partElements)) {
+      const [from, to] = parts as unknown as [BufferRange, BufferRange];
+      this.#gpu.commands.dispatch(
+        divideFactors,
+        Math.ceil(length / ROWS_TILE),
+        { scales: from, factors: to },
+        { length, levels },
+      );
+    }
   }
 
   /**

@@ -10,6 +10,7 @@
 import { failure } from '../../../shared/errors/errors.ts';
 import { CommandStream } from './command-stream.ts';
 import { findAdapter, gpuUnavailable } from './dawn.ts';
+import { DeviceFaults } from './device-faults.ts';
 import type { BufferRange, GpuVector } from './gpu-vector.ts';
 import { PipelineCache } from './pipeline-cache.ts';
 import { StagingRing } from './staging-ring.ts';
@@ -31,6 +32,8 @@ export interface GpuOptions {
    * Bytes that a kernel may reach in one buffer, 256 or more; fewer if limits require it.
    */
   readonly bindableBytes?: number | undefined;
+  /** Workgroups of a dispatch that may be cut; fewer if limits require it. */
+  readonly workgroups?: number | undefined;
 }
 
 export class GpuDevice implements Disposable {
@@ -42,6 +45,7 @@ export class GpuDevice implements Disposable {
   readonly bindableBytes: number;
   /** Elements of a vector's longest part. */
   readonly partElements: number;
+  readonly #workgroups: number;
   readonly commands: CommandStream;
   readonly ring: StagingRing;
   /**
@@ -49,9 +53,8 @@ export class GpuDevice implements Disposable {
    * garbage-collected.
    */
   readonly #dawn: GPU | undefined;
+  readonly #faults: DeviceFaults;
   #closed = false;
-  /** The first thing that went wrong on the device, to be thrown by the next read. */
-  #fault: Error | undefined;
 
   constructor(device: GPUDevice, name: string, options: GpuOptions, dawn?: GPU) {
     const { limits } = device;
@@ -67,24 +70,24 @@ export class GpuDevice implements Disposable {
     // Parts begin where a binding may begin: at multiples of 256 bytes.
     const most = Math.min(LONGEST_PART, Math.floor(this.bindableBytes / 256) * 64);
     this.partElements = Math.min(options.partElements ?? LONGEST_PART, most);
+    this.#workgroups = Math.min(
+      options.workgroups ?? Infinity,
+      limits.maxComputeWorkgroupsPerDimension,
+    );
     const pipelines = new PipelineCache(device, this.subgroups);
     this.commands = new CommandStream(device, pipelines);
-    this.ring = new StagingRing(device, this.commands, () => {
-      this.check();
-    });
-    device.addEventListener('uncapturederror', this.#onError);
-    void device.lost.then(({ message }) => {
-      if (this.#closed) return;
-      this.#fault ??= failure('GPU_LOST', `the GPU is lost: ${message}`, {
-        place: name,
-        next: 'Look for driver errors in the system log, or use "backend: wasm", which needs no GPU.',
-      });
-    });
+    this.#faults = new DeviceFaults(device, name);
+    this.ring = new StagingRing(device, this.commands, this.#faults);
   }
 
-  /** @throws what went wrong on the device since it was opened */
+  /** @throws what went wrong on the device since it was opened, as `DeviceFaults` */
   check(): void {
-    if (this.#fault !== undefined) throw this.#fault;
+    this.#faults.check();
+  }
+
+  /** Results of the device. @throws as `check`, rather than what they fail with */
+  watch<T>(results: () => Promise<T>): Promise<T> {
+    return this.#faults.watch(results);
   }
 
   /**
@@ -116,6 +119,16 @@ export class GpuDevice implements Disposable {
       parts.push({ buffer: this.allocate(4 * elements), offset: 0, length: elements });
     }
     return { length, parts };
+  }
+
+  /** Dispatches of this many workgroups in all; `firstGroup` is the first of each. */
+  *dispatchesOf(
+    workgroups: number,
+  ): Generator<{ readonly firstGroup: number; readonly groups: number }> {
+    for (let first = 0; first < workgroups; first += this.#workgroups) {
+      const groups = Math.min(this.#workgroups, workgroups - first);
+      yield { firstGroup: first, groups };
+    }
   }
 
   /** A vector at the beginning of a given buffer. */
@@ -154,7 +167,7 @@ export class GpuDevice implements Disposable {
     }
   }
 
-  /** Reads to host memory. @throws GradwireError `GPU_LOST` */
+  /** Reads to host memory. @throws as `check` */
   async read(vector: GpuVector, into: Float32Array): Promise<void> {
     if (into.length !== vector.length) {
       throw new Error(`internal: ${into.length} places for ${vector.length}`);
@@ -173,7 +186,7 @@ export class GpuDevice implements Disposable {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.device.removeEventListener('uncapturederror', this.#onError);
+    this.#faults.close();
     this.ring.close();
     this.commands.close();
     if (this.#dawn !== undefined) this.device.destroy();
@@ -182,10 +195,6 @@ export class GpuDevice implements Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
-
-  readonly #onError = (event: GPUUncapturedErrorEvent): void => {
-    this.#fault ??= new Error(`internal: WebGPU: ${event.error.message}`);
-  };
 }
 
 /**

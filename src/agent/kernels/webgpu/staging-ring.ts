@@ -9,23 +9,23 @@
  *     buffers        [0: mapped, being taken out] [1: copied into] [2: free] [3: free]
  */
 import type { CommandStream } from './command-stream.ts';
+import type { DeviceFaults } from './device-faults.ts';
 
 const BUFFERS = 4;
 const CHUNK_BYTES = 2 ** 22;
 
 export class StagingRing {
   readonly #commands: CommandStream;
-  readonly #check: () => void;
+  readonly #faults: DeviceFaults;
   readonly #buffers: readonly GPUBuffer[];
   /** Free buffers. */
   readonly #free: GPUBuffer[];
   /** Reads that wait for a buffer, in their order. */
   readonly #waiting: ((buffer: GPUBuffer) => void)[] = [];
 
-  /** `check` throws what has gone wrong on the device. */
-  constructor(device: GPUDevice, commands: CommandStream, check: () => void) {
+  constructor(device: GPUDevice, commands: CommandStream, faults: DeviceFaults) {
     this.#commands = commands;
-    this.#check = check;
+    this.#faults = faults;
     this.#buffers = Array.from({ length: BUFFERS }, (_, index) =>
       device.createBuffer({
         label: `staging ${index}`,
@@ -40,7 +40,7 @@ export class StagingRing {
    * The bytes of a buffer, from `offset` on, as the commands so far leave them; as many as
    * `into` holds. They must not change until it has ended. Offset and length are
    * multiples of 4.
-   * @throws GradwireError `GPU_LOST`
+   * @throws what has gone wrong on the device
    */
   async read(buffer: GPUBuffer, offset: number, into: Uint8Array): Promise<void> {
     const chunks: Promise<void>[] = [];
@@ -62,7 +62,7 @@ export class StagingRing {
    * The starts of two buffers, one after the other in `into`: in a single mapping if they fit
    * into a buffer of the ring.
    * @param first bytes of the first
-   * @throws GradwireError `GPU_LOST`
+   * @throws what has gone wrong on the device
    */
   async readBoth(
     [one, other]: readonly [GPUBuffer, GPUBuffer],
@@ -92,18 +92,16 @@ export class StagingRing {
 
   async #take(staging: GPUBuffer, into: Uint8Array): Promise<void> {
     try {
-      await staging.mapAsync(GPUMapMode.READ, 0, into.length);
-      into.set(new Uint8Array(staging.getMappedRange(0, into.length)));
-      staging.unmap();
-    } catch (error) {
-      this.#check();
-      throw error;
+      await this.#faults.watch(async () => {
+        await staging.mapAsync(GPUMapMode.READ, 0, into.length);
+        into.set(new Uint8Array(staging.getMappedRange(0, into.length)));
+        staging.unmap();
+      });
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free.push(staging);
       else next(staging);
     }
-    this.#check();
   }
 
   #next(): Promise<GPUBuffer> {

@@ -103,10 +103,16 @@ fn last_before(lane: u32, last: u32) -> u32 {
 }
 `;
 
-/** The words of each block of `length` elements whose packed codes have `bits` bits. */
-export const eliasCount: KernelSource<'length' | 'bits', 'codes' | 'blocks'> = {
+/**
+ * The words of each block of `length` elements whose packed codes have `bits` bits.
+ * `firstGroup`: the block of the first workgroup.
+ */
+export const eliasCount: KernelSource<
+  'length' | 'bits' | 'firstGroup',
+  'codes' | 'blocks'
+> = {
   name: 'bits of Elias codes',
-  parameters: ['length', 'bits'],
+  parameters: ['length', 'bits', 'firstGroup'],
   bindings: { codes: 'read', blocks: 'write' },
   code: (subgroups) =>
     totalOf(subgroups) +
@@ -121,7 +127,8 @@ fn main(
   @builtin(local_invocation_index) lane: u32,
 ) {
   if lane == 0u { atomicStore(&first_found, 0xffffffffu); }
-  let own = measure(group.x * ${ELIAS_BLOCK}u + lane * EACH);
+  let block = parameters.firstGroup + group.x;
+  let own = measure(block * ${ELIAS_BLOCK}u + lane * EACH);
   let before = last_before(lane, own.last);
   var sparse = own.sparse;
   if own.first > 0u {
@@ -130,7 +137,7 @@ fn main(
   }
   let all = total(lane, vec4(own.dense, sparse, 0u, 0u));
   if lane == 255u {
-    let at = parameters.blocksAt + ${BLOCK_WORDS}u * group.x;
+    let at = parameters.blocksAt + ${BLOCK_WORDS}u * block;
     let last = max(before, own.last);
     blocks[at] = all.x;
     blocks[at + 1u] = all.y;
@@ -229,13 +236,16 @@ fn main(@builtin(local_invocation_index) lane: u32) {
 `,
 };
 
-/** Writes the codes of each block to `out`, words that begin as zeros. `count`: blocks. */
+/**
+ * Writes the codes of each block to `out`, words that begin as zeros. `count`: blocks;
+ * `firstGroup`: that of the first workgroup.
+ */
 export const eliasWrite: KernelSource<
-  'length' | 'bits' | 'count',
+  'length' | 'bits' | 'count' | 'firstGroup',
   'codes' | 'blocks' | 'streams' | 'out'
 > = {
   name: 'write Elias codes',
-  parameters: ['length', 'bits', 'count'],
+  parameters: ['length', 'bits', 'count', 'firstGroup'],
   bindings: { codes: 'read', blocks: 'read', streams: 'read', out: 'atomic' },
   code: () =>
     omegaLength +
@@ -295,11 +305,12 @@ fn main(
   let dense = streams[parameters.streamsAt + ${STREAM.dense}u] == 1u;
   var at = 1u;
   var last = 0u;
-  if group.x < parameters.count {
-    at = blocks[parameters.blocksAt + ${BLOCK_WORDS}u * group.x];
-    last = blocks[parameters.blocksAt + ${BLOCK_WORDS}u * group.x + 1u];
+  let block = parameters.firstGroup + group.x;
+  if block < parameters.count {
+    at = blocks[parameters.blocksAt + ${BLOCK_WORDS}u * block];
+    last = blocks[parameters.blocksAt + ${BLOCK_WORDS}u * block + 1u];
   }
-  let start = group.x * ${ELIAS_BLOCK}u + lane * EACH;
+  let start = block * ${ELIAS_BLOCK}u + lane * EACH;
   let own = measure(start);
   last = max(last, last_before(lane, own.last));
   var bits = own.dense;
@@ -317,7 +328,7 @@ fn main(
     workgroupBarrier();
   }
   at += sums[lane] - bits;
-  if group.x == 0u && lane == 0u { at = 0u; }
+  if block == 0u && lane == 0u { at = 0u; }
   word = at / 32u;
   filled = at % 32u;
   held = 0u;
@@ -335,7 +346,7 @@ fn main(
       last = e + 1u;
     }
   }
-  if !dense && lane == 255u && group.x + 1u >= parameters.count {
+  if !dense && lane == 255u && block + 1u >= parameters.count {
     put_omega(parameters.length + 1u - streams[parameters.streamsAt + ${STREAM.last}u]);
   }
   flush();

@@ -73,14 +73,14 @@ fn main(
 /**
  * right ← right + Mᵀ · left, of a window of M that begins with element `first` and ends
  * before `end`: an invocation for each of the `length` elements of right, which adds up rows
- * in order.
+ * in order. Workgroups count from `firstGroup`.
  */
 export const addTransposedTimesFactor: KernelSource<
-  'length' | 'first' | 'end' | 'rows' | 'columns',
+  'length' | 'first' | 'end' | 'rows' | 'columns' | 'firstGroup',
   'matrix' | 'left' | 'right'
 > = {
   name: 'transposed matrix times factor',
-  parameters: ['length', 'first', 'end', 'rows', 'columns'],
+  parameters: ['length', 'first', 'end', 'rows', 'columns', 'firstGroup'],
   bindings: { matrix: 'read', left: 'read', right: 'write' },
   code: () =>
     exactSumAndProduct +
@@ -90,7 +90,7 @@ fn main(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let i = group.x * 64u + lane;
+  let i = (parameters.firstGroup + group.x) * 64u + lane;
   if i >= parameters.length { return; }
   let columns = parameters.columns;
   let column = i / columns;

@@ -164,12 +164,13 @@ export class ClientSession {
           request.resume === undefined
             ? await this.#create(request)
             : runs.resume(request);
-        if (run.beginsByItself) {
-          await run.queued;
-          return { addresses: [], queued: true };
-        }
         this.#unbegun.add(run);
         try {
+          if (run.beginsByItself) {
+            await run.queued;
+            this.#unbegun.delete(run);
+            return { addresses: [], queued: true };
+          }
           const addresses = await run.prepared;
           return {
             addresses: [...addresses].map(([rank, address]) => ({ rank, address })),

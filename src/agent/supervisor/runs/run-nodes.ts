@@ -5,6 +5,9 @@ import { severalNodes } from '../../../shared/spec/slurm-share.ts';
 import { SlurmAllocation } from '../../slurm/allocation.ts';
 import type { RunParts } from './run-parts.ts';
 
+/** Stands for a job's number while there is no job. */
+const NO_JOB = 'not yet submitted';
+
 /** A run that is told about its nodes. */
 export interface NodesListener {
   /** Records what Slurm says. */
@@ -13,6 +16,8 @@ export interface NodesListener {
   start(): void;
   /** Called when the nodes are gone and there are no ranks. */
   lost(error: ErrorData): void;
+  /** Slurm did not take a job. @returns whether it is asked again */
+  unsubmitted(error: ErrorData): boolean;
 }
 
 /** @returns undefined if its ranks run on this machine */
@@ -22,10 +27,12 @@ export function openAllocation(
 ): SlurmAllocation | undefined {
   const { run, spec, slurm: settings, folder, node } = parts.options;
   if (settings === undefined) return undefined;
+  let told: string | undefined;
   return new SlurmAllocation(
     { run, settings, folder, node, ranks: spec.world.ranks },
     {
       queued: (record) => {
+        told = undefined;
         listener.store(record);
       },
       allocated: (record) => {
@@ -44,6 +51,12 @@ export function openAllocation(
         if (team !== undefined) team.abort(error);
         // Otherwise this has ended its ranks, and their failure is being explained.
         else if (parts.life.is('queued', 'interrupted')) listener.lost(error);
+      },
+      unsubmitted: (error) => {
+        const { message: reason } = error;
+        if (!listener.unsubmitted(error) || reason === told) return;
+        told = reason;
+        listener.store({ type: 'queued', at: Date.now(), node, job: NO_JOB, reason });
       },
     },
   );

@@ -60,6 +60,8 @@ export class SupervisedRun {
   readonly #allocation: SlurmAllocation | undefined;
   #setting: RankSetting;
   #team: RankTeam | undefined;
+  /** The error of ranks that are gone, while Slurm is asked for its cause. */
+  #loss: ErrorData | undefined;
   /** The iteration from which the current ranks resumed. */
   #resumed: number | undefined;
 
@@ -101,6 +103,11 @@ export class SupervisedRun {
       },
       lost: (error) => {
         this.#nodesLost(error);
+      },
+      unsubmitted: (error) => {
+        const again = this.#life.is('interrupted') && this.#restarts.unsubmitted();
+        if (!again) this.#end(error);
+        return again;
       },
     });
     if (restored !== undefined) this.#restore(restored);
@@ -188,6 +195,7 @@ export class SupervisedRun {
   async stop(now = false): Promise<void> {
     this.#outcome.stopped();
     if (this.#life.is('interrupted', 'resuming')) this.abort(stoppedInterrupted());
+    else if (this.#life.is('closing')) this.#close(this.#loss);
     else if (this.#life.is('queued')) this.abort(stoppedEarly());
     else if (now) this.#team?.abort(stoppedNow());
     else this.#team?.stop();
@@ -197,6 +205,8 @@ export class SupervisedRun {
   /** Ends at once, because of this error. */
   abort(error: ErrorData): void {
     if (this.#team !== undefined) this.#team.abort(error);
+    // The reason is still sought: this one will do.
+    else if (this.#life.is('closing')) this.#close(error);
     else if (this.#life.is('queued') || !isRestartable(error)) this.#end(error);
   }
 
@@ -269,6 +279,7 @@ export class SupervisedRun {
     if (this.#allocation === undefined || !isLoss) this.#close(error);
     else {
       // When nodes are taken away their ranks die first.
+      this.#loss = error;
       void this.#allocation.explain(error).then((cause) => {
         if (this.#life.is('closing')) this.#close(cause);
       });

@@ -12,8 +12,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import type * as JaxModule from '@jax-js/jax';
 import type { RankOnMachine } from '../../gpus/machine-gpus.ts';
 import { findRankAdapter, gpuUnavailable } from '../../kernels/webgpu/dawn.ts';
+import { DeviceFaults } from '../../kernels/webgpu/device-faults.ts';
 import { chooseBackend, type Backend } from './backend-choice.ts';
 import { keepKernels } from './kernel-cache.ts';
+import { startBackend } from './start-backend.ts';
 
 export type Jax = typeof JaxModule;
 export type JaxArray = JaxModule.Array;
@@ -40,6 +42,15 @@ export interface JaxRuntime {
   readonly bus: string | undefined;
   /** Reason that `auto` did not choose a GPU, if it did not. */
   readonly why: string | undefined;
+  /**
+   * Results of jax-js, which says nothing of what goes wrong on a GPU: it reads zeros
+   * after a failed command, and fails without a reason once the GPU is lost. All that it
+   * computes is awaited by this.
+   * @throws GradwireError `GPU_LOST`, `GPU_MEMORY`; an internal error for any other fault
+   */
+  watch<T>(results: () => T | Promise<T>): Promise<T>;
+  /** @throws as `watch`, what is known now */
+  check(): void;
   /**
    * Ends one use. With the last use of a GPU its device is destroyed, for good: jax-js
    * cannot open it again in this process.
@@ -82,48 +93,77 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
     wanted === 'webgpu' || (wanted === 'auto' && mayHaveGpu())
       ? await findRankAdapter(wanted === 'webgpu', rankOnMachine)
       : 'the machine has no GPU';
-  const { backend, why } = chooseBackend({
+  const chosen = chooseBackend({
     wanted,
     found: search,
     sharers: rankOnMachine.share ? 1 : rankOnMachine.ranks,
     unavailable: gpuUnavailable,
   });
   const found =
-    backend === 'wasm' || typeof search === 'string' || 'taken' in search
+    chosen.backend === 'wasm' || typeof search === 'string' || 'taken' in search
       ? undefined
       : search;
-  Object.defineProperty(globalThis, 'navigator', {
-    value: {
-      hardwareConcurrency: Math.max(1, Math.floor(threads)),
-      userAgent: `node/${process.versions.node}`,
-      ...(found === undefined ? {} : { gpu: found.gpu }),
-    },
-    configurable: true,
-    writable: true,
-  });
+  provideNavigator(threads, found?.gpu);
   keepKernels();
   Object.assign(globalThis, { jaxMemory: options.memory });
   const jax = await import('@jax-js/jax');
-  const ready = await jax.init(backend);
-  if (!ready.includes(backend)) {
-    throw gpuUnavailable('the WebGPU adapter returned no device');
+  const { backend, why } = await startBackend(jax, {
+    wanted,
+    chosen,
+    giveBack: () => found?.giveBack(),
+    unavailable: gpuUnavailable,
+  });
+  if (backend === 'wasm' || found === undefined) {
+    // Without a GPU that was found but gave no device.
+    provideNavigator(threads);
+    return {
+      jax,
+      backend,
+      device: 'CPU (WebAssembly)',
+      bus: undefined,
+      why,
+      watch: async (results) => await results(),
+      check: () => undefined,
+      release: () => {
+        uses--;
+      },
+    };
   }
-  jax.defaultDevice(backend);
+  const device = jax.getWebGPUDevice();
+  const faults = new DeviceFaults(device, found.name);
   return {
     jax,
     backend,
-    device: found?.name ?? 'CPU (WebAssembly)',
-    bus: found?.bus,
+    device: found.name,
+    bus: found.bus,
     why,
+    watch: (results) => faults.watch(results),
+    check: () => {
+      faults.check();
+    },
     release: () => {
       uses--;
-      if (uses > 0 || found === undefined) return;
-      jax.getWebGPUDevice().destroy();
+      if (uses > 0) return;
+      faults.close();
+      device.destroy();
       Reflect.deleteProperty(globalThis, 'navigator');
       opening = Promise.reject(new Error('internal: the GPU was released for good'));
       opening.catch(() => undefined);
     },
   };
+}
+
+/** Gives jax-js what it reads of a browser. */
+function provideNavigator(threads: number, gpu?: GPU): void {
+  Object.defineProperty(globalThis, 'navigator', {
+    value: {
+      hardwareConcurrency: Math.max(1, Math.floor(threads)),
+      userAgent: `node/${process.versions.node}`,
+      ...(gpu === undefined ? {} : { gpu }),
+    },
+    configurable: true,
+    writable: true,
+  });
 }
 
 /**
@@ -132,7 +172,14 @@ async function open(options: RuntimeOptions): Promise<JaxRuntime> {
  */
 export function mayHaveGpu(): boolean {
   if (process.platform !== 'linux') return true;
-  if (existsSync('/dev/nvidia0')) return true;
-  if (!existsSync('/dev/dri')) return false;
-  return readdirSync('/dev/dri').some((name) => name.startsWith('renderD'));
+  return ['/dev', '/dev/dri'].some(
+    (folder) => existsSync(folder) && hasGpuFile(readdirSync(folder)),
+  );
 }
+
+/**
+ * Whether a GPU's device file is among those of /dev or /dev/dri. The first need not be
+ * there: in a container, the machine's fourth GPU may be the only one.
+ */
+export const hasGpuFile = (names: readonly string[]): boolean =>
+  names.some((name) => /^(nvidia|renderD)\d+$/.test(name));

@@ -1,12 +1,14 @@
 /** Timelines in words and tables: a span, the whole, and sums of a stretch. */
 import { PHASES } from '../../../shared/records/phases.ts';
 import {
+  bucketName,
   sumsIn,
   type Lane,
   type LaneSums,
   type Timeline,
 } from '../../../shared/trace/timeline.ts';
 import { formatCount, formatDuration } from '../../../shared/words/units.ts';
+import type { CutTrace } from '../../state/runs/run-trace.svelte.ts';
 import type { TableTwin } from '../table-twin.ts';
 import type { TimeWindow } from './time-window.ts';
 
@@ -17,13 +19,17 @@ const laneName = ({ rank, thread }: Lane): string =>
   thread === 'rank' ? `rank ${rank}` : `rank ${rank}, ${thread}`;
 
 /** A span in words. */
-export function describeSpan({ buckets }: Timeline, lane: Lane, span: number): string {
+export function describeSpan(timeline: Timeline, lane: Lane, span: number): string {
   const phase = PHASES[lane.phases[span]!]!;
   const bucket = lane.buckets[span]!;
   const peer = lane.peers[span]!;
+  const iteration = lane.iterations[span]!;
+  const name = bucketName(timeline, { rank: lane.rank, iteration }, bucket);
   return [
-    `${laneName(lane)}, iteration ${lane.iterations[span]}: ${phase}`,
-    ...(bucket < 0 ? [] : [`bucket ${bucket} (${buckets[bucket] ?? ''})`]),
+    `${laneName(lane)}, iteration ${iteration}: ${phase}`,
+    ...(bucket < 0
+      ? []
+      : [`bucket ${bucket}${name === undefined ? '' : ` (${name})`}`]),
     ...(peer < 0 ? [] : [`for rank ${peer}`]),
     inMilliseconds(lane.ends[span]! - lane.starts[span]!),
     ...(lane.hidden[span] === 1 ? ['hidden under compute'] : []),
@@ -51,6 +57,14 @@ export function describeTimeline({
   const lost =
     dropped === 0 ? '' : ` ${formatCount(dropped)} spans and messages were left out.`;
   return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} messages; ${clockText}.${lost}`;
+}
+
+/** A trace that lacks records, in sentences. */
+export function cutText({ come, expected, why }: CutTrace): string {
+  const records = `${formatCount(come)} of ${formatCount(expected)} records came.`;
+  return why === 'ended'
+    ? `The run ended while it was traced: ${records}`
+    : `The run was interrupted while it was traced: ${records} Trace again once it goes on.`;
 }
 
 /** Sums of a stretch as a table, a row for each lane. */

@@ -54,6 +54,10 @@ export function binOf(
   };
 }
 
+/** The iterations of the widest bin: those at the ends of a view may be narrower. */
+export const widestOf = (bins: readonly Bin[]): number =>
+  bins.reduce((most, { from, to }) => Math.max(most, to - from), 0);
+
 /** A bin's mean of a field; undefined if it was not observed. */
 export function meanOf(bin: Bin, field: Field): number | undefined {
   const value = bin.means[COLUMN[field]]!;

@@ -7,7 +7,7 @@ const BINS = 300;
 
 type Times = Pick<RunHistory, 'bins' | 'length' | 'recent'>;
 
-/** An iteration's time is that of its end, the mean over ranks. */
+/** Moments at which iterations began, each the mean over ranks: records tell their begin, not their end. */
 export class IterationClock {
   readonly #history: Times;
   readonly #shown: readonly Bin[];
@@ -21,8 +21,8 @@ export class IterationClock {
   }
 
   /**
-   * The iteration that was in progress; after the newest one, that one. Exact where iterations
-   * are held one by one, otherwise estimated from bins.
+   * The iteration that was in progress, the last that had begun; before the first one, that one. Exact
+   * where iterations are held one by one, otherwise estimated from bins.
    * @returns undefined while there is none
    */
   near(at: number): number | undefined {
@@ -31,39 +31,48 @@ export class IterationClock {
     const whole = this.#whole;
     const [first, last] = [whole[0], whole.at(-1)];
     if (first === undefined || last === undefined) return undefined;
-    const next = whole.findIndex((bin) => timeOf(bin) >= at);
-    const from = next < 0 ? last.from : (whole[next - 1] ?? first).from;
-    const to = Math.min(length, (whole[next] ?? last).to);
+    const index = lastBegun(whole, at);
+    if (index < 0) return first.from;
+    const { from } = whole[index]!;
+    const to = Math.min(length, (whole[index + 1] ?? last).to);
     return (
       this.#held(from, to, at) ??
       between(this.#shown, at) ??
       between(whole, at) ??
-      (next < 0 ? length - 1 : first.from)
+      length - 1
     );
   }
 
   /** The iteration among these; undefined if not all of them are held one by one. */
   #held(from: number, to: number, at: number): number | undefined {
     const { recent } = this.#history;
+    let begun = from;
     for (let iteration = from; iteration < to; iteration++) {
       const time = recent.mean(iteration, 'at');
       if (Number.isNaN(time)) return undefined;
-      if (time >= at) return iteration;
+      if (time > at) break;
+      begun = iteration;
     }
-    return to - 1;
+    return begun;
   }
 }
 
 const timeOf = (bin: Bin): number => meanOf(bin, 'at') ?? -Infinity;
 
+/** The place of the last bin whose middle had begun at a moment; -1: none had. */
+function lastBegun(bins: readonly Bin[], at: number): number {
+  const next = bins.findIndex((bin) => timeOf(bin) > at);
+  return next < 0 ? bins.length - 1 : next - 1;
+}
+
 /** The iteration between the middles of two bins; undefined if the moment is between none. */
 function between(bins: readonly Bin[], at: number): number | undefined {
-  const next = bins.findIndex((bin) => timeOf(bin) >= at);
-  if (next < 1) return undefined;
-  const [before, after] = [bins[next - 1]!, bins[next]!];
+  const index = lastBegun(bins, at);
+  const [before, after] = [bins[index], bins[index + 1]];
+  if (before === undefined || after === undefined) return undefined;
   const start = middleOf(before);
   const share = (at - timeOf(before)) / (timeOf(after) - timeOf(before));
-  return Math.ceil(start + share * (middleOf(after) - start));
+  return Math.floor(start + share * (middleOf(after) - start));
 }
 
 const middleOf = ({ from, to }: Bin): number => (from + to - 1) / 2;

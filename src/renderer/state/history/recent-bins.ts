@@ -31,8 +31,8 @@ export class RecentBins {
   }
 
   /**
-   * Bins without an observation are left out. Edges are multiples of `width`, but the last one
-   * ends where the query does.
+   * Bins without an observation are left out. Edges are multiples of `width`, but the first one
+   * begins and the last one ends where the query does.
    */
   bins({ from, rank, to, width }: Query): Bin[] {
     const kept = this.#keptOf(`${width} ${rank}`);
@@ -77,7 +77,8 @@ export class RecentBins {
     const endRank = rank === undefined ? recent.ranks : rank + 1;
     let observed = 0;
     clearCells(cells, 0);
-    for (let i = Math.max(start, from); i < to; i++) {
+    const begin = Math.max(start, from);
+    for (let i = begin; i < to; i++) {
       let here = false;
       for (let rank = firstRank; rank < endRank; rank++) {
         const row = recent.placeOf(i, rank);
@@ -87,7 +88,7 @@ export class RecentBins {
       }
       if (here) observed += 1;
     }
-    const bin = binOf({ from: start, to }, cells, 0, recent.ranks);
+    const bin = binOf({ from: begin, to }, cells, 0, recent.ranks);
     return bin && { ...bin, count: observed };
   }
 }

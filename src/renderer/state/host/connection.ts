@@ -1,4 +1,5 @@
 /** Connects the page to the host that served it. */
+import { ACCESS_TOKEN_KEY } from '../../../shared/rpc/access-token.ts';
 import type { HostBridge } from '../../../shared/rpc/host-bridge.ts';
 import { openBrowserChannel } from './browser-channel.ts';
 import { HostConnection, type Connection } from './host-connection.ts';
@@ -17,9 +18,20 @@ declare global {
 export async function connect(): Promise<Connection> {
   const bridge = window.gradwireHost;
   const connection = new HostConnection(
-    bridge === undefined ? openBrowserChannel : openPortChannel(bridge),
+    bridge === undefined
+      ? openBrowserChannel({ origin: window.location.origin, token: keptToken })
+      : openPortChannel(bridge),
     bridge,
   );
   await connection.settled();
   return connection;
+}
+
+/** Undefined if this browser has never opened the printed URL, or keeps no data of the page. */
+function keptToken(): string | undefined {
+  try {
+    return window.localStorage.getItem(ACCESS_TOKEN_KEY) || undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -52,6 +52,28 @@ export function meansOver(bins: readonly Bin[]): RankMeans | undefined {
   return records === 0 ? undefined : { wall: wall / records, wait: wait / records };
 }
 
+/** A rank in a table, in milliseconds; undefined: not known. */
+interface RankRow extends Partial<RankMeans> {
+  readonly rank: number;
+  /** Wait of each other rank for this one. */
+  readonly awaited: number | undefined;
+}
+
+/**
+ * Ranks as a table, of the iterations whose bins are drawn. How long a rank is awaited needs iterations
+ * one by one, its step and wait do not.
+ * @param waits in the same iterations, if known
+ */
+export const rankRows = (
+  drawn: ReadonlyMap<number, readonly Bin[]>,
+  waits: Pick<WindowSummary, 'awaited'> | undefined,
+): readonly RankRow[] =>
+  [...drawn].map(([rank, bins]) => ({
+    rank,
+    ...meansOver(bins),
+    awaited: waits?.awaited[rank],
+  }));
+
 /**
  * A sentence on who waits for whom.
  * @param part that is shown, if it stands still

@@ -5,9 +5,14 @@
 import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
+import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import type { TraceRecord } from '../../../shared/records/trace.ts';
 import type { AppApi } from '../../../shared/rpc/rpc.ts';
-import type { IterationPlace, TracedStretch } from '../../../shared/rpc/run-pieces.ts';
+import type {
+  IterationPlace,
+  TracedStretch,
+  TracePiece,
+} from '../../../shared/rpc/run-pieces.ts';
 import { timelineOf, type Timeline } from '../../../shared/trace/timeline.ts';
 import type { Connection } from '../host/host-connection.ts';
 
@@ -24,10 +29,19 @@ interface Tracing {
   readonly expected: number;
   /** Records that the store had when it last counted: nobody tells of another process's. */
   readonly stored: number;
-  /** Records of earlier traces. */
-  readonly earlier: number;
+  /** Records and interruptions that there were before; undefined until that is known, and the trace is ordered. */
+  readonly before:
+    { readonly records: number; readonly interruptions: number } | undefined;
   /** Whether records may have been missed: then the store alone counts them. */
   readonly isUncertain: boolean;
+}
+
+/** A trace that ended before all of its records had come. */
+export interface CutTrace {
+  readonly why: 'interrupted' | 'ended';
+  /** Records of ranks that came, of those that were expected. */
+  readonly come: number;
+  readonly expected: number;
 }
 
 export type TraceProgress =
@@ -44,6 +58,7 @@ export class RunTrace {
   #tracing = $state.raw<Tracing>();
   #isReading = $state(false);
   #error = $state.raw<ErrorData>();
+  #cut = $state.raw<CutTrace>();
   #stretches = $state.raw<readonly TracedStretch[]>([]);
   #shown = $state.raw<TracedStretch>();
   #records = $state.raw<readonly TraceRecord[]>([]);
@@ -65,7 +80,7 @@ export class RunTrace {
       }),
       connection.on('runChanged', (summary) => {
         const isOver = summary.id === run && summary.endedAt !== undefined;
-        if (isOver && this.#tracing !== undefined) this.#end();
+        if (isOver) this.#end('ended');
       }),
       connection.on('resync', () => this.#resync()),
     ];
@@ -81,6 +96,11 @@ export class RunTrace {
     }
     if (this.#isReading) return { kind: 'reading' };
     return error === undefined ? { kind: 'idle' } : { kind: 'failed', error };
+  }
+
+  /** Set if the trace that was made last lacks records. */
+  get cut(): CutTrace | undefined {
+    return this.#cut;
   }
 
   /** Iterations that were traced, in order. */
@@ -106,22 +126,42 @@ export class RunTrace {
 
   /** Orders to trace the next iterations; shows them when all ranks have sent theirs. */
   async trace(iterations: number, ranks: number): Promise<void> {
-    this.#tracing = {
-      told: 0,
-      stored: 0,
-      expected: iterations * ranks,
-      earlier: recordsOf(this.#stretches),
-      isUncertain: false,
-    };
     this.#error = undefined;
-    clearInterval(this.#clock);
-    this.#clock = setInterval(() => void this.#counting.run(), COUNT_MS);
+    this.#cut = undefined;
+    const nothing = { told: 0, stored: 0, expected: iterations * ranks };
+    this.#tracing = { ...nothing, before: undefined, isUncertain: false };
     try {
+      // What was listed last may lack traces that others have ordered since.
+      const [stretches, { events }] = await Promise.all([
+        this.#api.tracedIterations(this.#run),
+        this.#api.run(this.#run),
+      ]);
+      if (this.#closed || this.#tracing === undefined) return;
+      this.#stretches = stretches;
+      const before = {
+        records: recordsOf(stretches),
+        interruptions: interruptionsIn(events),
+      };
+      this.#tracing = { ...nothing, before, isUncertain: false };
+      this.#clock = setInterval(() => void this.#counting.run(), COUNT_MS);
       await this.#api.order(this.#run, { type: 'trace', iterations });
     } catch (error) {
       clearInterval(this.#clock);
       this.#tracing = undefined;
       this.#fail(error);
+    }
+  }
+
+  /** Reads the whole of what is shown, for a file: a timeline has its begin alone. */
+  async whole(): Promise<readonly TraceRecord[]> {
+    const shown = this.#shown;
+    if (shown === undefined) return [];
+    if (shown.to - shown.from <= MOST_SHOWN) return this.#records;
+    try {
+      return (await this.#read(shown, () => this.#closed)) ?? [];
+    } catch (error) {
+      this.#fail(error);
+      return [];
     }
   }
 
@@ -140,23 +180,29 @@ export class RunTrace {
     void this.#checkEnd();
   }
 
-  /** The run may have ended while the connection was lost: then no more records come. */
+  /** The run may have ended, or lost its ranks, while the connection was lost: then no more records come. */
   async #checkEnd(): Promise<void> {
     try {
-      const { endedAt } = await this.#api.run(this.#run);
-      if (endedAt !== undefined && this.#tracing !== undefined) this.#end();
+      const { endedAt, events } = await this.#api.run(this.#run);
+      const known = this.#tracing?.before?.interruptions ?? Infinity;
+      if (endedAt !== undefined) this.#end('ended');
+      else if (interruptionsIn(events) > known) this.#end('interrupted');
     } catch (error) {
       this.#fail(error);
     }
   }
 
   #take(entries: readonly JournalEntry[]): void {
-    const come = entries.filter(({ record }) => record.type === 'trace').length;
-    if (come === 0) return;
     const tracing = this.#tracing;
-    if (tracing === undefined) return;
-    if (tracing.isUncertain) void this.#counting.run();
-    else this.#note({ ...tracing, told: tracing.told + come });
+    if (tracing?.before === undefined) return;
+    const come = entries.filter(({ record }) => record.type === 'trace').length;
+    if (come > 0) {
+      if (tracing.isUncertain) void this.#counting.run();
+      else this.#note({ ...tracing, told: tracing.told + come });
+    }
+    // Ranks that resume know nothing of the trace. Each `restarted` follows an `interrupted`.
+    if (interruptionsIn(entries.map(({ record }) => record)) > 0)
+      this.#end('interrupted');
   }
 
   /** Counts what has come of the trace that is being made. */
@@ -164,8 +210,8 @@ export class RunTrace {
     try {
       this.#stretches = await this.#api.tracedIterations(this.#run);
       const tracing = this.#tracing;
-      if (tracing === undefined) return;
-      const stored = recordsOf(this.#stretches) - tracing.earlier;
+      if (tracing?.before === undefined) return;
+      const stored = recordsOf(this.#stretches) - tracing.before.records;
       this.#note({ ...tracing, stored });
     } catch (error) {
       this.#fail(error);
@@ -178,11 +224,21 @@ export class RunTrace {
     if (comeOf(tracing) >= tracing.expected) this.#end();
   }
 
-  #end(): void {
+  /** Shows what has come of the trace that was made. @param why no more of it comes */
+  #end(why?: CutTrace['why']): void {
+    const tracing = this.#tracing;
+    if (tracing === undefined) return;
     clearInterval(this.#clock);
     this.#tracing = undefined;
     if (this.#closed) return;
-    void this.#showNewest();
+    void this.#choose(async () => {
+      this.#stretches = await this.#api.tracedIterations(this.#run);
+      const { before, expected } = tracing;
+      const stored = recordsOf(this.#stretches) - (before?.records ?? Infinity);
+      const come = Math.max(stored, comeOf(tracing));
+      if (why !== undefined && come < expected) this.#cut = { why, come, expected };
+      return come > 0 || this.#shown === undefined ? this.#stretches.at(-1) : undefined;
+    });
   }
 
   /** Reads what was traced, and shows the newest. */
@@ -203,16 +259,9 @@ export class RunTrace {
       this.#error = undefined;
       if (stretch === undefined) return;
       this.#isReading = true;
-      const { from } = stretch;
-      const to = Math.min(stretch.to, from + MOST_SHOWN);
-      const records: TraceRecord[] = [];
-      let place: IterationPlace | undefined = { from };
-      while (place !== undefined) {
-        const piece = await this.#api.trace(this.#run, { ...place, to });
-        if (isOver()) return;
-        records.push(...piece.records);
-        place = piece.next;
-      }
+      const to = Math.min(stretch.to, stretch.from + MOST_SHOWN);
+      const records = await this.#read({ ...stretch, to }, isOver);
+      if (records === undefined) return;
       this.#records = records;
       this.#shown = stretch;
     } catch (error) {
@@ -220,6 +269,22 @@ export class RunTrace {
     } finally {
       if (choice === this.#choice) this.#isReading = false;
     }
+  }
+
+  /** Reads the records of a stretch, piece by piece; undefined if it is over before. */
+  async #read(
+    { from, to }: Pick<TracedStretch, 'from' | 'to'>,
+    isOver: () => boolean,
+  ): Promise<readonly TraceRecord[] | undefined> {
+    const records: TraceRecord[] = [];
+    let place: IterationPlace | undefined = { from };
+    while (place !== undefined) {
+      const piece: TracePiece = await this.#api.trace(this.#run, { ...place, to });
+      if (isOver()) return undefined;
+      records.push(...piece.records);
+      place = piece.next;
+    }
+    return records;
   }
 
   #fail(error: unknown): void {
@@ -233,3 +298,6 @@ const comeOf = ({ stored, told }: Tracing): number => Math.max(stored, told);
 
 const recordsOf = (stretches: readonly TracedStretch[]): number =>
   stretches.reduce((sum, { records }) => sum + records, 0);
+
+const interruptionsIn = (records: readonly Pick<RunRecord, 'type'>[]): number =>
+  records.filter(({ type }) => type === 'interrupted').length;

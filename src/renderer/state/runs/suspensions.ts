@@ -57,22 +57,54 @@ interface Time {
   to: number | undefined;
 }
 
-/** Each machine tells of its own ranks alone. */
+/**
+ * Each machine tells of its own ranks alone. Processes that are gone are suspended no more, and nobody tells
+ * of the new ones that they continued.
+ */
 function timesOf(events: readonly RunEvent[], kind: Kind): readonly Time[] {
   const all: Time[] = [];
   const open = new Map<number, Time>();
+  const nodes = new Map<number, string>();
+  const close = (ranks: Iterable<number>, at: number): void => {
+    for (const rank of ranks) {
+      const time = open.get(rank);
+      if (time !== undefined) time.to = at;
+      open.delete(rank);
+    }
+  };
   for (const event of events) {
-    if (event.type !== 'notice') continue;
-    for (const rank of event[kind] ?? []) {
-      if (event.code === 'RANKS_SUSPENDED' && !open.has(rank)) {
-        const time = { kind, rank, from: event.at, to: undefined };
-        open.set(rank, time);
-        all.push(time);
-      } else if (event.code === 'RANKS_CONTINUED') {
-        const time = open.get(rank);
-        if (time !== undefined) time.to = event.at;
-        open.delete(rank);
+    switch (event.type) {
+      case 'started':
+      case 'restarted':
+        close(
+          event.processes.map(({ rank }) => rank),
+          event.at,
+        );
+        for (const { node, rank } of event.processes) nodes.set(rank, node);
+        break;
+      case 'interrupted':
+        close(
+          [...open.keys()].filter((rank) => nodes.get(rank) === event.node),
+          event.at,
+        );
+        break;
+      case 'failed':
+      case 'done':
+        close([...open.keys()], event.at);
+        break;
+      case 'notice': {
+        const ranks = event[kind] ?? [];
+        if (event.code === 'RANKS_CONTINUED') close(ranks, event.at);
+        if (event.code !== 'RANKS_SUSPENDED') break;
+        for (const rank of ranks) {
+          if (open.has(rank)) continue;
+          const time = { kind, rank, from: event.at, to: undefined };
+          open.set(rank, time);
+          all.push(time);
+        }
+        break;
       }
+      default:
     }
   }
   return all;

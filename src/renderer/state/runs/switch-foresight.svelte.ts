@@ -24,6 +24,8 @@ export class SwitchForesight {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Number of the latest question. */
   #asked = 0;
+  /** The change that is considered, as text: the same change is another object after each keystroke. */
+  #considered: string | undefined;
 
   constructor(api: Pick<AppApi, 'order'>, run: string) {
     this.#api = api;
@@ -39,13 +41,25 @@ export class SwitchForesight {
     return this.#tensors;
   }
 
-  /** Considers another change; undefined: none. */
-  consider(change: JsonObject | undefined): void {
+  /**
+   * Considers a change; undefined: none.
+   * @param epoch of the current plan: a prediction starts from it, and holds no longer once it is
+   * another, whoever switched
+   */
+  consider(change: JsonObject | undefined, epoch: number): void {
+    const considered = change && textOf(change, epoch);
+    if (considered === this.#considered) return;
+    this.#considered = considered;
     clearTimeout(this.#timer);
     const question = ++this.#asked;
     this.#state = { kind: change === undefined ? 'none' : 'asking' };
     if (change === undefined) return;
     this.#timer = setTimeout(() => void this.#ask(change, question), STILL_MS);
+  }
+
+  /** Whether this change of this plan is what it foresees. */
+  isOf(change: JsonObject, epoch: number): boolean {
+    return this.#considered === textOf(change, epoch);
   }
 
   close(): void {
@@ -68,3 +82,6 @@ export class SwitchForesight {
     if (question === this.#asked) this.#state = state;
   }
 }
+
+const textOf = (change: JsonObject, epoch: number): string =>
+  JSON.stringify([epoch, change]);

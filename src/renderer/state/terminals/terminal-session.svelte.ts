@@ -129,8 +129,8 @@ export class TerminalSession {
     this.#sending = true;
     try {
       while (this.#typed !== '' && this.#id === id) {
-        const text = this.#typed.slice(0, MOST_TYPED);
-        this.#typed = this.#typed.slice(MOST_TYPED);
+        const text = firstPiece(this.#typed);
+        this.#typed = this.#typed.slice(text.length);
         await this.#api.writeTerminal(id, text);
       }
     } catch {
@@ -146,6 +146,12 @@ export class TerminalSession {
   #fail(error: ErrorData): void {
     this.#state = { kind: 'failed', error };
   }
+}
+
+/** Returns as much as one call takes; a surrogate pair is not divided. */
+function firstPiece(text: string): string {
+  if (text.length <= MOST_TYPED) return text;
+  return text.slice(0, MOST_TYPED).replace(/[\ud800-\udbff]$/, '');
 }
 
 function exitText({ code, signal }: Extract<TerminalEnd, { reason: 'exited' }>): {

@@ -70,7 +70,7 @@ export function compactSlice(
  * Appends the slice's entries ≥ threshold to the thread's room of `capacity` pairs;
  * `cursor` counts its pairs, and `total` those of all threads. Tally ← whether anything
  * may be missing, entries, address of their indices, address of their values. Once there
- * are `capacity` entries in total, slices are skipped.
+ * are `capacity` entries in total, slices are skipped: they have no entries, at no address.
  */
 export function collectSlice(
   x: usize,
@@ -84,8 +84,7 @@ export function collectSlice(
   indices: usize,
   values: usize,
 ): void {
-  store<u32>(tally, 1);
-  store<u32>(tally, 0, 4);
+  v128.store(tally, i32x4(1, 0, 0, 0));
   if (atomic.load<u32>(total) >= capacity) return;
   const held = load<u32>(cursor);
   const from = (<usize>held) << 2;
@@ -104,8 +103,11 @@ export function placeSlices(tally: usize, n: u32, indices: usize, values: usize)
   for (let i: u32 = 0; i < n; i++) {
     const place = (<usize>load<u32>(tally)) << 2;
     const bytes = (<usize>load<u32>(tally, 4)) << 2;
-    memory.copy(indices + place, <usize>load<u32>(tally, 8), bytes);
-    memory.copy(values + place, <usize>load<u32>(tally, 12), bytes);
+    // A copy of nothing still traps if an address is beyond memory.
+    if (bytes > 0) {
+      memory.copy(indices + place, <usize>load<u32>(tally, 8), bytes);
+      memory.copy(values + place, <usize>load<u32>(tally, 12), bytes);
+    }
     tally += 16;
   }
 }

@@ -1,5 +1,5 @@
 /** Runs requested work one after the other, in order of request. */
-import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
+import { awaitedElsewhere } from './awaited-elsewhere.ts';
 
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
