@@ -102,6 +102,8 @@ export interface Figure {
    * needs
    */
   readonly measure: (records: readonly RunRecord[]) => Measurement;
+  /** Raised when `measure` takes another quantity by the same name: earlier results do not count then. */
+  readonly measureVersion?: number;
   /**
    * Values that a run counts with if it diverged: those of a network that guesses. Default: such a run ends
    * the figure.

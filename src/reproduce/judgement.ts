@@ -32,6 +32,8 @@ export interface Finding {
   readonly text: string;
   readonly kind: Part['kind'];
   readonly outcome: Outcome;
+  /** Set if what was measured are readings of one statement. */
+  readonly readings?: true | undefined;
   /** The reason why it is unclear, if not its values: `busy: 16 ranks on 2 processors`. */
   readonly obstacle?: string | undefined;
   readonly measured: readonly Measured[];
@@ -105,7 +107,9 @@ function findingOf(part: Part, failing: number, obstacle?: string): Finding {
   if (part.timed !== undefined && obstacle !== undefined) {
     return { kind, text, outcome: 'unclear', obstacle, measured };
   }
-  return { kind, text, outcome: together(measured, part.readings === true), measured };
+  const { readings } = part;
+  const outcome = together(measured, readings === true);
+  return { kind, text, outcome, ...(readings && { readings }), measured };
 }
 
 /** Fails if one fails, of readings if all fail; holds if all hold. */

@@ -40,6 +40,7 @@ const findingSchema = z.strictObject({
   text,
   kind: z.enum(['claim', 'control', 'check']),
   outcome: outcomeSchema,
+  readings: z.literal(true).optional(),
   obstacle: text.optional(),
   measured: z
     .array(

@@ -1,14 +1,19 @@
-/** The settings of a figure's runs as a short text: other specs or seeds give another one. */
+/** The settings of a figure's runs as a short text: other specs, seeds or measures give another one. */
 import { createHash } from 'node:crypto';
 import type { Figure } from './figure.ts';
 
 /** Machines and directories are left out: they change no number that is judged. */
-export function setupOf({ cases, seeds }: Pick<Figure, 'cases' | 'seeds'>): string {
+export function setupOf({
+  cases,
+  measureVersion,
+  seeds,
+}: Pick<Figure, 'cases' | 'measureVersion' | 'seeds'>): string {
   const specs = cases.map(({ id, spec }) => {
     const { workload, world, ...rest } = spec as Readonly<Record<string, object>>;
     return [id, without(workload, 'data'), without(world, 'nodes'), rest];
   });
-  const all = JSON.stringify([specs, seeds], inOrder);
+  const measured = measureVersion === undefined ? [] : [measureVersion];
+  const all = JSON.stringify([specs, seeds, ...measured], inOrder);
   return createHash('sha256').update(all).digest('hex').slice(0, 16);
 }
 

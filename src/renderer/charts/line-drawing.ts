@@ -88,7 +88,6 @@ export function linePicture(
       format: (value) => shorten(format(value)),
     },
     series: series
-      .filter(({ points }) => points.length > 0)
       .map(({ dash, label, look, points, property, upper }) => {
         const band = upper && placedBand({ points, upper }, drawing);
         return {
@@ -99,7 +98,9 @@ export function linePicture(
           ...(band === undefined ? {} : { upper: band.upper }),
           ...(dash === undefined ? {} : { dash }),
         };
-      }),
+      })
+      // A logarithmic axis has no place for a series of zeros.
+      .filter(({ points }) => points.some(({ y }) => Number.isFinite(y))),
     markers: run === undefined ? [] : pictureMarkers(run),
     cut: cut.map(({ label, x }) => ({ label, x: run?.map.toX(x) ?? x })),
   };

@@ -24,7 +24,7 @@ export const {
   compared: 'test loss',
   theirs: THEIRS,
   // With three workers at 95 % in its Table 1, the smallest rise that the paper counts as one.
-  rise: 0.4546 / THEIRS - 1,
+  rises: 0.4546,
   guess: Math.LN2,
   metric: { name: 'AUC', value: 'auc', guess: 0.5 },
 });

@@ -55,8 +55,10 @@ interface LossReference {
   readonly theirs: number;
   /** The measure that is compared. A ratio of losses depends on how hard the data is; one of perplexities does not. */
   readonly compared: 'test loss' | 'perplexity';
-  /** The smallest relative rise of it that counts as one. */
-  readonly rise: number;
+  /** The paper's loss of which the rise over that is the smallest that counts. */
+  readonly rises: number;
+  /** Nats in the unit of the paper's losses; default: 1. */
+  readonly unit?: number;
   /** The loss of a network that guesses. */
   readonly guess: number;
   /** The metric beside the loss: its name, that of its value, and that of a network that guesses. */
@@ -98,139 +100,150 @@ export const lossesAgainst = ({
   compared,
   guess,
   metric,
-  rise,
+  rises,
   theirs,
-}: LossReference): Losses => ({
-  measureLoss(records) {
-    const last = evaluationsOf(records).at(-1);
-    return {
-      values: {
-        loss: required(last?.loss, 'loss on the test set at its end'),
-        [metric.value]: required(
-          last?.metric,
-          `${metric.name} on the test set at its end`,
-        ),
-        training: trainingLoss(records),
-      },
-    };
-  },
-
-  guessLoss: () => ({ loss: guess, [metric.value]: metric.guess, training: guess }),
-
-  losesNothing: (sweep, { at, id }) =>
-    claim(
-      `${at} the ${compared} is not above that of uncompressed training`,
-      atMost(changes(sweep, id, { compared }), { trueAt: rise, format: formatPercent }),
-    ),
-
-  trainsAsWell(sweep, { at, id }) {
-    const [ours, reference] = [id, BASELINE].map((one) =>
-      sweep.observed(one, 'training'),
-    );
-    const text = `${at} the training loss is not above that of uncompressed training`;
-    // Earlier results do not have it.
-    if (ours === undefined || reference === undefined) return claim(text);
-    const found = ours.map((value, index) => value / reference[index]! - 1);
-    return claim(text, atMost(found, { trueAt: rise, format: formatPercent }));
-  },
-
-  losesMore(sweep, { at, id }, than) {
-    const found = changes(sweep, id, { compared, than: than?.id });
-    return claim(
-      `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
-      exceeds(
-        found,
-        found.map(() => 0),
-        rise,
-        formatPercent,
-      ),
-    );
-  },
-
-  quotedLosses: (rows) =>
-    `test loss: uncompressed ${theirs}, ` +
-    rows
-      .flatMap((row) =>
-        row.theirs === undefined ? [] : [`${row.name} ${digits(row.theirs)}`],
-      )
-      .join(', '),
-
-  ourLosses: (sweep, rows) =>
-    [
-      `test loss: uncompressed ${formatQuantity(sweep.mean(BASELINE, 'loss'))}`,
-      ...rows.map(
-        ({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'loss'))}`,
-      ),
-    ].join(', '),
-
-  lossChart: (sweep, rows, label) => ({
-    kind: 'bars',
-    caption:
-      `Change of the ${compared} relative to uncompressed training with the same seed, ` +
-      'in percent; above 0 is worse. Means over the seeds; bars span the lowest to the ' +
-      'highest value.',
-    x: {
-      label,
-      scale: 'linear',
-      categories: rows.map(({ category, name }) => category ?? name),
+  unit = 1,
+}: LossReference): Losses => {
+  const rise = changeOf(compared, rises, theirs, unit);
+  return {
+    measureLoss(records) {
+      const last = evaluationsOf(records).at(-1);
+      return {
+        values: {
+          loss: required(last?.loss, 'loss on the test set at its end'),
+          [metric.value]: required(
+            last?.metric,
+            `${metric.name} on the test set at its end`,
+          ),
+          training: trainingLoss(records),
+        },
+      };
     },
-    y: { label: `change of the ${compared} (%)`, scale: 'linear' },
-    series: [
-      {
-        name: 'here',
-        points: rows.map(({ id }, index) =>
-          pointOf(index, percents(sweep, id, compared)),
-        ),
-      },
-      ...(rows.some(isStated)
-        ? [
-            {
-              name: 'the paper',
-              points: rows.flatMap((row, index) =>
-                row.theirs === undefined
-                  ? []
-                  : [pointOf(index, [100 * changeOf(compared, row.theirs, theirs)])],
-              ),
-            },
-          ]
-        : []),
-    ],
-  }),
 
-  lossTable(sweep, rows, heading) {
-    const stated = (text: string): readonly string[] =>
-      rows.some(isStated) ? [text] : [];
-    const row = (
-      id: string,
-      name: string,
-      loss: number | undefined,
-      change: string,
-    ) => [
-      name,
-      ...stated(loss === undefined ? '–' : digits(loss)),
-      formatQuantity(sweep.mean(id, 'loss')),
-      change,
-      formatQuantity(sweep.mean(id, metric.value)),
-      formatQuantity(meanIfObserved(sweep, id)),
-    ];
-    return {
-      columns: [
-        heading,
-        ...stated('test loss, paper'),
-        'test loss, here',
-        compared === 'test loss' ? 'change, here' : `change of the ${compared}, here`,
-        `${metric.name}, here`,
-        'training loss, here',
-      ],
-      rows: [
-        row(BASELINE, 'nothing', theirs, '–'),
-        ...rows.map(({ id, name, theirs: loss }) =>
-          row(id, name, loss, signedPercent(mean(percents(sweep, id, compared)))),
+    guessLoss: () => ({ loss: guess, [metric.value]: metric.guess, training: guess }),
+
+    losesNothing: (sweep, { at, id }) =>
+      claim(
+        `${at} the ${compared} is not above that of uncompressed training`,
+        atMost(changes(sweep, id, { compared }), {
+          trueAt: rise,
+          format: formatPercent,
+        }),
+      ),
+
+    trainsAsWell(sweep, { at, id }) {
+      const [ours, reference] = [id, BASELINE].map((one) =>
+        sweep.observed(one, 'training'),
+      );
+      const text = `${at} the training loss is not above that of uncompressed training`;
+      // Earlier results do not have it.
+      if (ours === undefined || reference === undefined) return claim(text);
+      const found = ours.map((value, index) => value / reference[index]! - 1);
+      return claim(text, atMost(found, { trueAt: rise, format: formatPercent }));
+    },
+
+    losesMore(sweep, { at, id }, than) {
+      const found = changes(sweep, id, { compared, than: than?.id });
+      return claim(
+        `${at} it is above that ${than?.at ?? 'of uncompressed training'}`,
+        exceeds(
+          found,
+          found.map(() => 0),
+          rise,
+          formatPercent,
         ),
+      );
+    },
+
+    quotedLosses: (rows) =>
+      `test loss: uncompressed ${theirs}, ` +
+      rows
+        .flatMap((row) =>
+          row.theirs === undefined ? [] : [`${row.name} ${digits(row.theirs)}`],
+        )
+        .join(', '),
+
+    ourLosses: (sweep, rows) =>
+      [
+        `test loss: uncompressed ${formatQuantity(sweep.mean(BASELINE, 'loss'))}`,
+        ...rows.map(
+          ({ id, name }) => `${name} ${formatQuantity(sweep.mean(id, 'loss'))}`,
+        ),
+      ].join(', '),
+
+    lossChart: (sweep, rows, label) => ({
+      kind: 'bars',
+      caption:
+        `Change of the ${compared} relative to uncompressed training with the same seed, ` +
+        'in percent; above 0 is worse. Means over the seeds; bars span the lowest to the ' +
+        'highest value.',
+      x: {
+        label,
+        scale: 'linear',
+        categories: rows.map(({ category, name }) => category ?? name),
+      },
+      y: { label: `change of the ${compared} (%)`, scale: 'linear' },
+      series: [
+        {
+          name: 'here',
+          points: rows.map(({ id }, index) =>
+            pointOf(index, percents(sweep, id, compared)),
+          ),
+        },
+        ...(rows.some(isStated)
+          ? [
+              {
+                name: 'the paper',
+                points: rows.flatMap((row, index) =>
+                  row.theirs === undefined
+                    ? []
+                    : [
+                        pointOf(index, [
+                          100 * changeOf(compared, row.theirs, theirs, unit),
+                        ]),
+                      ],
+                ),
+              },
+            ]
+          : []),
       ],
-    };
-  },
-});
+    }),
+
+    lossTable(sweep, rows, heading) {
+      const stated = (text: string): readonly string[] =>
+        rows.some(isStated) ? [text] : [];
+      const row = (
+        id: string,
+        name: string,
+        loss: number | undefined,
+        change: string,
+      ) => [
+        name,
+        ...stated(loss === undefined ? '–' : digits(loss)),
+        formatQuantity(sweep.mean(id, 'loss')),
+        change,
+        formatQuantity(sweep.mean(id, metric.value)),
+        formatQuantity(meanIfObserved(sweep, id)),
+      ];
+      return {
+        columns: [
+          heading,
+          ...stated('test loss, paper'),
+          'test loss, here',
+          compared === 'test loss' ? 'change, here' : `change of the ${compared}, here`,
+          `${metric.name}, here`,
+          'training loss, here',
+        ],
+        rows: [
+          row(BASELINE, 'nothing', theirs, '–'),
+          ...rows.map(({ id, name, theirs: loss }) =>
+            row(id, name, loss, signedPercent(mean(percents(sweep, id, compared)))),
+          ),
+        ],
+      };
+    },
+  };
+};
 
 /** Iterations between those whose training loss is looked at: a long run has more than memory should hold. */
 const LOOKED_AT = 5;
@@ -266,8 +279,9 @@ const isStated = ({ theirs }: Compressed): boolean => theirs !== undefined;
 
 type Compared = LossReference['compared'];
 
-const changeOf = (compared: Compared, loss: number, other: number): number =>
-  compared === 'perplexity' ? Math.exp(loss - other) - 1 : loss / other - 1;
+/** @param unit nats in the unit of both losses */
+const changeOf = (compared: Compared, loss: number, other: number, unit = 1): number =>
+  compared === 'perplexity' ? Math.exp(unit * (loss - other)) - 1 : loss / other - 1;
 
 /** Changes relative to another case with the same seed, by default to uncompressed training. */
 function changes(

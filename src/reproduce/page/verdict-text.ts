@@ -9,7 +9,10 @@ export function verdictText({
   /** Set if the paper’s own sizes were run. */
   readonly full?: object | undefined;
   readonly verdict: Verdict;
-  readonly findings: readonly Pick<Finding, 'kind' | 'obstacle' | 'outcome'>[];
+  readonly findings: readonly Pick<
+    Finding,
+    'kind' | 'measured' | 'obstacle' | 'outcome' | 'readings'
+  >[];
 }): string {
   switch (verdict) {
     case 'confirmed':
@@ -23,6 +26,10 @@ export function verdictText({
         return 'These runs cannot decide: a check of the implementation fails.';
       }
       const obstacle = findings.find((one) => one.obstacle !== undefined)?.obstacle;
+      const unclear = findings.filter(({ outcome }) => outcome === 'unclear');
+      if (unclear.length > 0 && unclear.every(isDisagreement)) {
+        return 'These runs cannot decide: the paper leaves open what it measured, and by its readings they come to different outcomes.';
+      }
       return obstacle === undefined
         ? 'These runs cannot decide: an effect that counts can be neither shown nor excluded.'
         : `These runs cannot decide (${obstacle}).`;
@@ -33,6 +40,13 @@ export function verdictText({
       return verdict satisfies never;
   }
 }
+
+/** Whether each reading is decided, and they differ. */
+const isDisagreement = ({
+  measured,
+  readings,
+}: Pick<Finding, 'measured' | 'readings'>): boolean =>
+  readings === true && measured.every(({ outcome }) => outcome !== 'unclear');
 
 /** A bound on false verdicts, in a sentence; undefined if no chance is involved, or nothing is said. */
 export const chanceText = ({

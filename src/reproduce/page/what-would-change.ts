@@ -75,6 +75,7 @@ function deciding({
   measured,
   obstacle,
   outcome,
+  readings,
   text,
 }: Finding): readonly string[] {
   if (kind === 'check') return [`“${text}”: the implementation has to be mended.`];
@@ -90,12 +91,12 @@ function deciding({
   }
   if (measured.length === 0)
     return [`“${text}”: nothing that it is about was observed.`];
-  const unclear = measured.filter((one) => one.outcome === 'unclear');
-  if (unclear.length === 0) {
+  if (readings === true && willDisagree(measured)) {
     return [
-      `“${text}”: knowing which reading the paper means (${readings(measured)}).`,
+      `“${text}”: knowing which reading the paper means (${outcomesOf(measured)}).`,
     ];
   }
+  const unclear = measured.filter((one) => one.outcome === 'unclear');
   return unclear.map((one) => {
     const of = named(text, one);
     return one.seedsToDecide === undefined
@@ -104,8 +105,12 @@ function deciding({
   });
 }
 
+/** Whether readings have, or will have, different outcomes. */
+const willDisagree = (measured: readonly Measured[]): boolean =>
+  new Set(measured.map(({ outcome, thenOutcome }) => thenOutcome ?? outcome)).size > 1;
+
 /** Outcomes by reading: `holds by their average`. */
-const readings = (measured: readonly Measured[]): string =>
+const outcomesOf = (measured: readonly Measured[]): string =>
   measured.map(({ name = '', outcome }) => `${outcome} by ${name}`).join(', ');
 
 const named = (text: string, { name }: Measured): string =>

@@ -43,4 +43,17 @@ describe('the iteration at a moment', () => {
     expect(Math.abs(elsewhere - 10_000)).toBeLessThanOrEqual(2);
     expect(new IterationClock(history).near(10 * 19_990 + 4000)).toBe(19_989);
   });
+
+  it('is told apart within the first bin, too', () => {
+    // Bins of four iterations, all held one by one.
+    const short = new IterationClock(historyOf(700));
+    expect([-5, 5, 12, 25].map((at) => short.near(at))).toEqual([0, 0, 1, 2]);
+    // Bins of 128.
+    const history = historyOf(20_000);
+    const shown = historyOf(200).bins({ from: 0, to: 100, limit: 300 });
+    expect(new IterationClock(history, shown).near(602)).toBe(60);
+    const coarse = new IterationClock(history);
+    expect(coarse.near(-5000)).toBe(0);
+    expect(Math.abs(coarse.near(405)! - 40)).toBeLessThanOrEqual(1);
+  });
 });

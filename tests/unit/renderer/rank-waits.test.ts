@@ -5,6 +5,7 @@ import {
   meansOver,
   mostIterations,
   rankRows,
+  summaryRows,
   waitsIn,
   waitsText,
 } from '../../../src/renderer/state/runs/rank-waits.ts';
@@ -122,5 +123,15 @@ describe('ranks as a table', () => {
       wait: 0,
       awaited: undefined,
     });
+  });
+
+  it('has the summary’s values while charts follow the run', () => {
+    const summary = waitsIn(history(), { from: SLOW_FROM, to: SLOW_TO });
+    expect(summaryRows(summary)).toEqual([
+      { rank: 0, wall: 10, wait: 6, awaited: 0 },
+      { rank: 1, wall: 10, wait: 6, awaited: 0 },
+      { rank: 2, wall: 10, wait: 0, awaited: 6 },
+    ]);
+    expect(summaryRows(undefined)).toEqual([]);
   });
 });

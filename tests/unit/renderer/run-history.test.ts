@@ -83,6 +83,21 @@ function average(values: readonly number[]): number {
 }
 
 describe('run history', () => {
+  it('keeps a window for each rank, so that showing all of them ends in reading', () => {
+    const [ranks, length] = [128, 600];
+    const asked: BinsQuery[] = [];
+    const history = stored(ranks, length, asked);
+    const all = (): void => {
+      for (let rank = 0; rank < ranks; rank++) {
+        history.bins({ from: 0, to: length, limit: 10, rank });
+      }
+    };
+    all();
+    asked.length = 0;
+    all();
+    expect(asked).toEqual([]);
+  });
+
   it.each([200, 9000])(
     'has the extremes of the rank asked for, of %i iterations',
     (length) => {

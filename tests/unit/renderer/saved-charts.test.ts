@@ -223,6 +223,24 @@ describe('a chart of curves', () => {
     ]);
   });
 
+  it('leaves out a series that a logarithmic axis has no place for', () => {
+    const drawing = {
+      series: [0, 5].map((value) => ({
+        label: `always ${value}`,
+        look: 'line' as const,
+        property: '--run-2',
+        points: [0, 1, 2].map((x) => ({ x, y: value })),
+      })),
+      x: { min: 0, max: 2 },
+      y: { min: 1, max: 10 },
+      format: String,
+    };
+    const labelsOf = (logarithmic: boolean): readonly string[] =>
+      linePicture(WORDS, { ...drawing, logarithmic }).series.map(({ label }) => label);
+    expect(labelsOf(true)).toEqual(['always 5']);
+    expect(labelsOf(false)).toEqual(['always 0', 'always 5']);
+  });
+
   it('shows a point between gaps, to which no line leads', () => {
     const points = [NaN, 3, NaN, 4, 5].map((y, x) => ({ x, y }));
     expect(lonePoints(points)).toEqual([false, true, false, false, false]);

@@ -81,6 +81,13 @@ test('a record that came before the answer is not awaited, nor one of an ended r
   run.live = false;
   form.follow();
   expect(form.progress.kind).toBe('idle');
+  // The end may be known before the answer.
+  run.live = true;
+  void form.apply(TOPK, true);
+  run.live = false;
+  form.follow();
+  await accept(3);
+  expect(form.progress.kind).toBe('idle');
 });
 
 test('a prediction is made again once the current plan is another', async () => {

@@ -77,6 +77,7 @@ test('runs by other settings, seeds or cases are not judged', () => {
   expect(judgedAgain(earlier, figures)).toEqual(result);
   expect(judgedAgain(earlier, changed({ settings: [] }))).toBeUndefined();
   expect(judgedAgain(result, changed({ seeds: [1, 2, 3, 4, 5] }))).toBeUndefined();
+  expect(judgedAgain(result, changed({ measureVersion: 2 }))).toBeUndefined();
   expect(
     judgedAgain(result, changed({ cases: figure.cases.slice(1) })),
   ).toBeUndefined();

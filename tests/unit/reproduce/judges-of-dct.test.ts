@@ -12,6 +12,7 @@ import { dctTable2 } from '../../../src/reproduce/figures/dct-table-2.ts';
 import { dctTable3 } from '../../../src/reproduce/figures/dct-table-3.ts';
 import { dctTable4 } from '../../../src/reproduce/figures/dct-table-4.ts';
 import { judged, part, type Values } from './judged.ts';
+import { madeUpSweep } from './made-up-sweep.ts';
 
 /** Differences between seeds that hide a loss of 0.02. */
 const NOISE = [0.04, -0.04, 0.03, -0.03, 0];
@@ -53,6 +54,12 @@ describe('losses of a Transformer split inside its layers', () => {
     expect(judged(dctTable4, harder)).toEqual(
       judged(dctTable4, losing({ 'mp3-95': 0.02 })),
     );
+  });
+
+  test('are drawn beside the paper’s, whose losses are to the base of two', () => {
+    const { series } = dctTable4.chart(madeUpSweep(dctTable4, losing({})));
+    const paper = series.find(({ name }) => name === 'the paper')!;
+    expect(paper.points[0]!.y).toBeCloseTo(100 * (2 ** (3.879 - 3.883) - 1), 9);
   });
 
   test('are undecided where seeds differ by more than the rise', () => {

@@ -10,6 +10,7 @@ import {
   exceedsTimes,
   named,
 } from '../../../src/reproduce/part.ts';
+import { verdictText } from '../../../src/reproduce/page/verdict-text.ts';
 import { whatWouldChange } from '../../../src/reproduce/page/what-would-change.ts';
 
 /** Five values around a mean, with a standard error of 0.1. */
@@ -92,6 +93,21 @@ test('readings that differ are named, each with what it comes to', () => {
   );
   expect(whatWouldChange(judgementOf([part]))).toEqual([
     '“is close”: knowing which reading the paper means (fails by their own weights, holds by averaged weights).',
+  ]);
+  expect(verdictText(judgementOf([part]))).toContain('come to different outcomes');
+  // More seeds would decide one reading, and the part no more than before.
+  const unsure = claimByReadings(
+    'is close',
+    named('a', lost(2)),
+    named('b', lost(0.9)),
+  );
+  expect(whatWouldChange(judgementOf([unsure]))).toEqual([
+    '“is close”: knowing which reading the paper means (fails by a, unclear by b).',
+  ]);
+  expect(verdictText(judgementOf([unsure]))).not.toContain('different outcomes');
+  const alike = claimByReadings('is close', named('a', lost(0)), named('b', lost(0.9)));
+  expect(whatWouldChange(judgementOf([alike]))).toEqual([
+    '“is close” (b): 16 seeds would show that it holds, if mean and spread stay as they are.',
   ]);
 });
 

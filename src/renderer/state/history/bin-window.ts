@@ -6,8 +6,8 @@ import { CELL_COUNT, MAXIMA } from '../../../shared/records/chart-cells.ts';
 import type { BinsPiece, BinsQuery } from '../../../shared/rpc/run-pieces.ts';
 import { binOf, type Bin } from './bin.ts';
 
-/** Views of all ranks' small charts are among them. */
-const MOST_WINDOWS = 96;
+/** Windows that are kept beside one for each rank, whose small charts may all be shown. */
+const BESIDE_RANKS = 96;
 
 export class BinWindow {
   readonly query: BinsQuery;
@@ -55,7 +55,13 @@ export function cellsOf({ cells }: BinsPiece): Float64Array {
 }
 
 export class BinWindows {
+  readonly #most: number;
   #windows: readonly BinWindow[] = [];
+
+  /** @param ranks of the run */
+  constructor(ranks: number) {
+    this.#most = ranks + BESIDE_RANKS;
+  }
 
   /** A window with these bins; the one read last, if there are several. */
   find({ from, rank, to, width }: BinsQuery): BinWindow | undefined {
@@ -69,6 +75,6 @@ export class BinWindows {
   }
 
   put(window: BinWindow): void {
-    this.#windows = [window, ...this.#windows].slice(0, MOST_WINDOWS);
+    this.#windows = [window, ...this.#windows].slice(0, this.#most);
   }
 }

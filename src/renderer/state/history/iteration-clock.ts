@@ -32,14 +32,13 @@ export class IterationClock {
     const [first, last] = [whole[0], whole.at(-1)];
     if (first === undefined || last === undefined) return undefined;
     const index = lastBegun(whole, at);
-    if (index < 0) return first.from;
-    const { from } = whole[index]!;
+    const { from } = whole[Math.max(0, index)]!;
     const to = Math.min(length, (whole[index + 1] ?? last).to);
     return (
       this.#held(from, to, at) ??
       between(this.#shown, at) ??
       between(whole, at) ??
-      length - 1
+      (index < 0 ? before(whole, at) : length - 1)
     );
   }
 
@@ -73,6 +72,15 @@ function between(bins: readonly Bin[], at: number): number | undefined {
   const start = middleOf(before);
   const share = (at - timeOf(before)) / (timeOf(after) - timeOf(before));
   return Math.floor(start + share * (middleOf(after) - start));
+}
+
+/** The iteration before the middle of the first bin, by the pace of the first two; never before the first. */
+function before(bins: readonly Bin[], at: number): number {
+  const [first, second] = [bins[0]!, bins[1]];
+  if (second === undefined) return first.from;
+  const pace = (timeOf(second) - timeOf(first)) / (middleOf(second) - middleOf(first));
+  const iteration = middleOf(first) - (timeOf(first) - at) / pace;
+  return Math.max(first.from, Math.floor(iteration));
 }
 
 const middleOf = ({ from, to }: Bin): number => (from + to - 1) / 2;

@@ -51,7 +51,7 @@ export class RunHistory {
   readonly recent: RecentIterations;
   readonly #recentBins: RecentBins;
   readonly #whole = new BinnedHistory();
-  readonly #windows = new BinWindows();
+  readonly #windows: BinWindows;
   readonly #row = new Float64Array(FIELD_COUNT);
   readonly #want: (wanted: WantedBins) => void;
   /** Pieces that were read into the whole, by the iteration after their last one. */
@@ -66,6 +66,7 @@ export class RunHistory {
     const perRank = Math.max(128, Math.min(4096, Math.floor(ROWS / ranks)));
     this.recent = new RecentIterations(ranks, perRank);
     this.#recentBins = new RecentBins(this.recent);
+    this.#windows = new BinWindows(ranks);
   }
 
   /** Iterations that the axis must hold: one more than the newest one's number. */

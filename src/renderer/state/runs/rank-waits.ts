@@ -59,6 +59,17 @@ interface RankRow extends Partial<RankMeans> {
   readonly awaited: number | undefined;
 }
 
+/** Ranks as a table, of the iterations that were summarised: the last ones, while charts follow the run. */
+export const summaryRows = (
+  summary: Pick<WindowSummary, 'awaited' | 'perRank'> | undefined,
+): readonly RankRow[] =>
+  (summary?.perRank ?? []).map(({ wait, wall }, rank) => ({
+    rank,
+    wall,
+    wait,
+    awaited: summary?.awaited[rank] ?? 0,
+  }));
+
 /**
  * Ranks as a table, of the iterations whose bins are drawn. How long a rank is awaited needs iterations
  * one by one, its step and wait do not.

@@ -96,9 +96,9 @@ export class SwitchForm {
     try {
       const answer = await this.#api.order(this.#run.run, order);
       const { epoch, notBefore } = answer.switch;
-      // Its record may have arrived before this answer.
-      if (this.#hasCome(epoch)) this.#clear();
-      else this.#progress = { kind: 'pending', epoch, notBefore };
+      this.#progress = { kind: 'pending', epoch, notBefore };
+      // Its record, or the run's end, may have arrived before this answer.
+      this.follow();
     } catch (error) {
       this.#progress = { kind: 'refused', error: toErrorData(error) };
     }
