@@ -12,6 +12,8 @@ const DRIVER = '/proc/driver/nvidia/gpus';
 /** Variables with Slurm's own numbers of GPUs, the narrowest first. */
 const SLURM_VARIABLES = ['SLURM_STEP_GPUS', 'SLURM_JOB_GPUS'];
 const CUDA_VARIABLE = 'CUDA_VISIBLE_DEVICES';
+/** Says how CUDA counts; default: the fastest GPU first, which only CUDA itself can tell. */
+const ORDER_VARIABLE = 'CUDA_DEVICE_ORDER';
 /** Values of CUDA's variable for no GPU; the second is Slurm's. */
 const NO_GPU: ReadonlySet<string> = new Set(['-1', 'NoDevFiles']);
 
@@ -20,13 +22,16 @@ interface DriverGpu {
   /** Number of its device file. */
   readonly minor: string | undefined;
   readonly uuid: string | undefined;
+  readonly model: string | undefined;
 }
 
 interface Allotment {
   readonly variable: string;
   readonly ids: readonly string[];
-  /** Whether numbers are those of device files; otherwise positions in the order of the bus. */
+  /** Whether numbers are those of device files; otherwise CUDA's. */
   readonly byMinor: boolean;
+  /** Whether CUDA counts in the order of the bus, whatever the GPUs. */
+  readonly inBusOrder: boolean;
 }
 
 /**
@@ -71,19 +76,25 @@ function allotmentOf(environment: NodeJS.ProcessEnv): Allotment | undefined {
     ids: ids.filter((id) => id !== '' && !NO_GPU.has(id)),
     // Slurm writes these numbers into CUDA's variable, too.
     byMinor: variable !== CUDA_VARIABLE || environment.SLURM_JOB_ID !== undefined,
+    inBusOrder: environment[ORDER_VARIABLE] === 'PCI_BUS_ID',
   };
 }
 
 function busOf(
   id: string,
   gpus: readonly DriverGpu[],
-  { byMinor }: Allotment,
+  { byMinor, inBusOrder }: Allotment,
 ): string | undefined {
   // A UUID may be shortened.
   if (id.startsWith('GPU-')) return gpus.find(({ uuid }) => uuid?.startsWith(id))?.bus;
   if (!/^\d+$/.test(id)) return undefined;
-  return (byMinor ? gpus.find(({ minor }) => minor === id) : gpus[Number(id)])?.bus;
+  if (byMinor) return gpus.find(({ minor }) => minor === id)?.bus;
+  return inBusOrder || areAlike(gpus) ? gpus[Number(id)]?.bus : undefined;
 }
+
+/** Whether none is faster than another: then CUDA's default is the order of the bus, too. */
+const areAlike = (gpus: readonly DriverGpu[]): boolean =>
+  gpus.every(({ model }) => model !== undefined && model === gpus[0]!.model);
 
 /** The GPUs of NVIDIA's driver, in the order of the bus; none without it. */
 function driverGpus(driver: string): readonly DriverGpu[] {
@@ -99,6 +110,7 @@ function driverGpus(driver: string): readonly DriverGpu[] {
         bus: busId(domain!, bus!, device!, ofFunction!),
         minor: /^Device Minor:\s*(\d+)/m.exec(about)?.[1],
         uuid: /^GPU UUID:\s*(\S+)/m.exec(about)?.[1],
+        model: /^Model:\s*(\S.*)/m.exec(about)?.[1]?.trim(),
       },
     ];
   });

@@ -23,10 +23,9 @@ export async function traced(
   id: string,
   iterations: number,
 ): Promise<NewlyTraced> {
-  const all = store.traces.stretches(id);
-  const before = all.at(-1);
   if (hasEnded(store.summary(id).state)) {
-    if (before !== undefined) return before;
+    const last = store.traces.stretches(id).at(-1);
+    if (last !== undefined) return last;
     throw inputError('TRACE_MISSING', `run ${id} has ended, and nothing was traced`, {
       next: 'Trace a run while it is in progress.',
     });
@@ -34,6 +33,11 @@ export async function traced(
   const { promise, reject, resolve } = Promise.withResolvers<
     'traced' | 'interrupted' | 'ended'
   >();
+  await coordinator.following.follow(id, { keep: false });
+  // An interruption or a trace before the order says nothing about what it brings.
+  await coordinator.following.caughtUp();
+  const all = store.traces.stretches(id);
+  const before = all.at(-1);
   const earlier = recordsOf(all);
   const expected = iterations * store.summary(id).ranks;
   let missing = expected;
@@ -45,7 +49,6 @@ export async function traced(
     if (entries.some(({ record }) => record.type === 'interrupted'))
       resolve('interrupted');
   };
-  await coordinator.following.follow(id, { keep: false });
   await coordinator.orders.give(id, { type: 'trace', iterations });
   // Nobody tells of records that another process stores.
   const counting = setInterval(() => {

@@ -3,7 +3,7 @@
  * answer; if none comes, the node is silent until it answers again. Looks are counted, not
  * time: this process may have been suspended itself.
  */
-import { failure, type GradwireError } from '../../shared/errors/errors.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import type { ControlConnection } from './control-connection.ts';
 
 /** Interval of looks at a connection on which nothing arrives. */
@@ -15,7 +15,7 @@ export const LIFE_MS = 5000;
 export const PATIENT_LOOKS = 4;
 
 export interface LifeEvents {
-  /** Asks for a sign of life; any answer will do, even a late one. */
+  /** Asks a supervisor of this version for a sign of life; any answer will do, even a late one. */
   ask(): void;
   /** Called when the node falls silent, with the reason, and without one when it answers again. */
   silent(error: GradwireError | undefined): void;
@@ -65,7 +65,7 @@ export class LifeWatch {
       return;
     }
     this.#looks++;
-    if (this.#looks === 1) this.#events.ask();
+    if (this.#looks === 1) this.#ask();
     if (this.#looks <= PATIENT_LOOKS) return;
     if (!this.#isSilent) {
       this.#isSilent = true;
@@ -74,6 +74,12 @@ export class LifeWatch {
     if (this.#hasGivenUp || this.#looks * LIFE_MS <= this.#events.patienceMs()) return;
     this.#hasGivenUp = true;
     this.#events.gaveUp(this.#silence(this.#looks));
+  }
+
+  /** A supervisor of another version answers little else. */
+  #ask(): void {
+    if (this.#connection.readsOnly) void askForRuns(this.#connection);
+    else this.#events.ask();
   }
 
   #silence(looks: number): GradwireError {
@@ -89,5 +95,13 @@ export class LifeWatch {
           `not stopped (kill -CONT ${pid} continues it).`,
       },
     );
+  }
+}
+
+async function askForRuns(connection: ControlConnection): Promise<void> {
+  try {
+    await connection.request('runs', {});
+  } catch (error) {
+    if (!(error instanceof GradwireError)) throw error;
   }
 }

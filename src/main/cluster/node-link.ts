@@ -4,17 +4,10 @@
  * without end, otherwise a few times. After that the node counts as unreachable until it
  * is reached again. A refused log-in is tried a few more times (`reconnection.ts`); then, or
  * when the host key is not accepted, it waits for the user.
- *
- * A connection on which nothing arrives is asked for a sign of life. If none comes, the node
- * is reported as silent until it answers again; the connection stays.
+ * A silent connection (`life-watch.ts`) stays.
  */
 import type { AnswerTo, AskedType, OrderOf } from '../../shared/orders/orders.ts';
-import {
-  failure,
-  GradwireError,
-  toErrorData,
-  type ErrorData,
-} from '../../shared/errors/errors.ts';
+import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { PortRange } from '../../shared/machines/port-range.ts';
 import type {
   DeployProgress,
@@ -39,7 +32,13 @@ import type {
   NodeAddresses,
   NodeSettings,
 } from './node-access.ts';
-import { afterFailure, asksAgain, isRefusal } from './reconnection.ts';
+import {
+  afterFailure,
+  asksAgain,
+  isRefusal,
+  lastingCode,
+  pauseAfter,
+} from './reconnection.ts';
 import { RetryTimer } from './retry-timer.ts';
 import { RoundTrip } from './round-trip.ts';
 import type { ConnectionHandlers, ControlConnection } from './control-connection.ts';
@@ -61,6 +60,8 @@ export class NodeLink {
   #loss: NodeLoss | undefined;
   readonly #roundTrip = new RoundTrip();
   #watch: LifeWatch | undefined;
+  /** The error, already told, that only a change of the machine ends. */
+  #lasting: string | undefined;
   /** When it was lost, by a clock that stands still while this computer sleeps. */
   #lostAt: number | undefined;
   #silence: NodeLoss | undefined;
@@ -100,14 +101,15 @@ export class NodeLink {
     this.#refused = error !== undefined && isRefusal(error.code);
     // A supervisor that is slow to answer has not been lost.
     if (this.#connection === undefined) this.#loss ??= { since: Date.now(), error };
-    this.#retry.later();
+    if (error !== undefined) this.#lasting = lastingCode(error);
+    this.#retry.later(pauseAfter(error));
     this.#events.changed();
     if (this.#refused) this.#events.gaveUp(error!);
   }
 
   /** The user has reached the machine, or asks for another attempt. */
   resume(): void {
-    if (!this.#refused) return;
+    if (!this.#refused && this.#lasting === undefined) return;
     this.#refused = false;
     this.#refusals = 0;
     this.#retry.reset();
@@ -140,7 +142,6 @@ export class NodeLink {
     return this.#access.addresses();
   }
 
-  /** The current connection, if any. */
   get connection(): ControlConnection | undefined {
     return this.#connection;
   }
@@ -158,9 +159,12 @@ export class NodeLink {
     });
   }
 
-  /** The other machines with the same home that have files of these runs, by run. */
+  /**
+   * The other login nodes with the same home that have files of these runs, by run. Of other
+   * machines such files are left from a former name, or another entry's.
+   */
   async elsewhere(runs: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    if (runs.length === 0) return new Map();
+    if (runs.length === 0 || this.slurm === undefined) return new Map();
     return (await this.#access.elsewhere?.(runs)) ?? new Map();
   }
 
@@ -241,10 +245,8 @@ export class NodeLink {
   }
 
   #untilClosed(options: ConnectOptions = {}): ConnectOptions {
-    const { signal } = this.#closing;
-    const both =
-      options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]);
-    return { ...options, signal: both };
+    const signals = [this.#closing.signal, options.signal ?? []].flat();
+    return { ...options, signal: AbortSignal.any(signals) };
   }
 
   #handlers(): ConnectionHandlers {
@@ -284,6 +286,7 @@ export class NodeLink {
     this.#connection = connection;
     // Follow the runs again that went on while it was refused.
     this.resume();
+    this.#lasting = undefined;
     this.#refusals = 0;
     this.#asks = false;
     this.#loss = undefined;
@@ -298,7 +301,7 @@ export class NodeLink {
 
   #watchLife(connection: ControlConnection): LifeWatch {
     return new LifeWatch(connection, this.name, {
-      ask: () => void this.#askForLife(connection),
+      ask: () => void this.measureRoundTrip(),
       silent: (error) => {
         const data = error?.toData();
         this.#silence = data && { since: Date.now(), error: data };
@@ -312,24 +315,16 @@ export class NodeLink {
     });
   }
 
-  /** Any answer will do, even a late one. */
-  async #askForLife(connection: ControlConnection): Promise<void> {
-    if (!connection.readsOnly) return this.measureRoundTrip();
-    try {
-      await connection.request('runs', {});
-    } catch (error) {
-      if (!(error instanceof GradwireError)) throw error;
-    }
-  }
-
   async #restore(): Promise<void> {
     if (this.#refused) {
       this.#events.look();
       this.#tryAgain();
       return;
     }
-    const asked = this.#asks;
+    const [asked, loss, lostAt] = [this.#asks, this.#loss, this.#lostAt];
+    const lasting = this.#lasting;
     this.#asks = false;
+    this.#lasting = undefined;
     try {
       await this.connect({ interactive: asked });
       this.#retry.done();
@@ -339,7 +334,11 @@ export class NodeLink {
     } catch (error) {
       if (this.#closed) return;
       if (!(error instanceof GradwireError)) throw error;
-      const data = toErrorData(error);
+      const data = error.toData();
+      // Another host has answered, and was left: what is followed is still lost.
+      if (this.#connection === undefined) this.#loss ??= loss;
+      this.#lostAt ??= lostAt;
+      this.#lasting ??= lasting;
       if (this.#loss !== undefined) this.#loss = { ...this.#loss, error: data };
       this.#considerNext(data, asked);
     }
@@ -350,6 +349,7 @@ export class NodeLink {
     const { mayAsk, lostMs: patienceMs } = this.#events.patience();
     const step = afterFailure({
       code: error.code,
+      isKnown: error.code === this.#lasting,
       refusals: this.#refusals,
       asked,
       mayAsk,
@@ -360,7 +360,7 @@ export class NodeLink {
     this.#asks = step.kind === 'ask';
     switch (step.kind) {
       case 'retry':
-        this.#events.trouble(error);
+        if (step.isTold !== true) this.#events.trouble(error);
         this.#tryAgain(step.pauseMs);
         return;
       case 'ask':

@@ -10,6 +10,8 @@ import type { ErrorData } from '../../shared/errors/errors.ts';
 export interface FailedAttempt {
   /** The code of its error. */
   readonly code: string;
+  /** Whether the machine was taken over with this lasting error, which has been told. */
+  readonly isKnown?: boolean;
   /** Attempts that the machine has refused since it was last connected, this one included. */
   readonly refusals: number;
   /** Whether this attempt was allowed to ask the user. */
@@ -27,7 +29,7 @@ export interface FailedAttempt {
  * ask the user for what the log-in needs; `refused`, `unreachable`: no further attempt.
  */
 export type NextStep =
-  | { readonly kind: 'retry'; readonly pauseMs?: number }
+  | { readonly kind: 'retry'; readonly pauseMs?: number; readonly isTold?: boolean }
   | { readonly kind: 'ask' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'unreachable' };
@@ -47,6 +49,9 @@ const UNASKED_REFUSALS = 2;
  */
 const ELSEWHERE_PAUSE_MS = 90_000;
 
+/** The pause after an error that only a change of the machine ends: a full disk, for example. */
+const LASTING_PAUSE_MS = 300_000;
+
 /** Refusals that no later attempt changes: of a host key, or by the user. */
 const FINAL = new Set([
   ...['HOST_KEY_CHANGED', 'HOST_KEY_REVOKED', 'HOST_KEY_REFUSED'],
@@ -59,10 +64,27 @@ const LOG_IN = /^(SSH_AUTH|SSH_KEY|SSH_AGENT|SSH_PASSWORD|HOST_KEYS?)_/;
 /** Whether the machine was reached and did not let us in. */
 export const isRefusal = (code: string): boolean => LOG_IN.test(code);
 
+/** Errors that pass by themselves, beside losses of connections. */
+const PASSING = new Set(['ATTACH_FAILED', 'ABORTED', 'HOME_HELD_ELSEWHERE']);
+
+/** Returns the code of an error of a machine that let us in and cannot be used as it is. */
+export function lastingCode(error: ErrorData | undefined): string | undefined {
+  if (error === undefined || isRefusal(error.code)) return undefined;
+  const passes = /^(SSH|SUPERVISOR)_/.test(error.code) || PASSING.has(error.code);
+  return passes ? undefined : error.code;
+}
+
+/** The pause before the first attempt after an error; undefined: the shortest. */
+export const pauseAfter = (error: ErrorData | undefined): number | undefined =>
+  lastingCode(error) === undefined ? undefined : LASTING_PAUSE_MS;
+
 export function afterFailure(attempt: FailedAttempt): NextStep {
   const { code, refusals, asked, mayAsk } = attempt;
   if (!isRefusal(code)) {
     if (attempt.lostMs > attempt.patienceMs) return { kind: 'unreachable' };
+    if (attempt.isKnown === true) {
+      return { kind: 'retry', pauseMs: LASTING_PAUSE_MS, isTold: true };
+    }
     return code === 'HOME_HELD_ELSEWHERE'
       ? { kind: 'retry', pauseMs: ELSEWHERE_PAUSE_MS }
       : { kind: 'retry' };

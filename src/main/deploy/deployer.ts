@@ -91,31 +91,43 @@ export async function deploy(
     progress({ step: 'pack', package: kind });
     return packArchive(kind, files, archives);
   };
-  const choice = await chooseNode(installed, slurm, () =>
-    preflight(connection, { signal, bringsNode: true }),
-  );
-  const { bringsNode, fetched } = await fetchMissing(platform, choice, {
+  const fetching: FetchOptions = {
     root: installationRoot(),
     directory: archives,
     signal,
     fetching: () => {
       progress({ step: 'fetch' });
     },
+  };
+  const choice = await chooseNode(installed, slurm, {
+    isWithout: async () => {
+      if (verify || installed.agents.length === 0) return false;
+      const without = { brings: false, needs: false };
+      const { fetched } = await fetchMissing(platform, without, fetching);
+      const { hash } = await pack('agent', agentFiles(platform, fetched));
+      return installed.agents.includes(hash);
+    },
+    inspect: () => preflight(connection, { signal, bringsNode: true }),
   });
+  const { bringsNode, fetched } = await fetchMissing(platform, choice, fetching);
   const agent = await pack('agent', agentFiles(platform, fetched));
   const runtime = bringsNode
     ? await pack('runtime', runtimeFiles(platform, fetched))
     : undefined;
-  const wanted = runtime === undefined ? [agent] : [agent, runtime];
+  const packages = runtime === undefined ? [agent] : [agent, runtime];
+  // An agent without Node says that none runs there: it comes last.
+  const wanted = choice.needs ? packages : packages.toReversed();
   const node = runtime === undefined ? 'node' : nodeOf(runtime.hash);
   const named = [...installed.agents, ...installed.runtimes];
   const isNamed = ({ hash }: PackageArchive): boolean => named.includes(hash);
   let uploaded = 0;
   let fits = false;
   const send = async (archive: PackageArchive): Promise<void> => {
-    if (!fits) assertFit(connection, await preflight(connection, { signal }));
+    if (!fits)
+      assertFit(connection, await preflight(connection, { signal, bringsNode }));
     fits = true;
-    const options = { damaged: isNamed(archive), signal, progress };
+    const damaged = isNamed(archive) || installed.broken.includes(archive.hash);
+    const options = { damaged, signal, progress };
     uploaded += await upload(connection, archive, options);
   };
   const there = wanted.filter(isNamed);

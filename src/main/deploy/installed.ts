@@ -19,11 +19,13 @@ export interface Installed {
   /** Version of the Node on the PATH: `v24.1.0`. */
   readonly node?: string | undefined;
   /**
-   * Hashes of complete packages, the newest first. Machines of several processors may share
-   * the home: runtimes are only those that run on this one.
+   * Hashes of complete packages, the newest first. Machines of several systems and processors may
+   * share the home: runtimes are only those that run on this one.
    */
   readonly agents: readonly string[];
   readonly runtimes: readonly string[];
+  /** Hashes of runtimes for its processor that do not run. */
+  readonly broken: readonly string[];
   /** Whether there are remains of uploads that nobody goes on with. */
   readonly stale: boolean;
   readonly connection?: ConnectionEnds | undefined;
@@ -37,14 +39,6 @@ export interface Agent {
   readonly node: string;
   readonly connection?: ConnectionEnds | undefined;
 }
-
-/** `e_machine` of programs that run there, by `uname -m`. */
-const ELF_MACHINES: Readonly<Record<string, string>> = {
-  x86_64: '3e00',
-  amd64: '3e00',
-  aarch64: 'b700',
-  arm64: 'b700',
-};
 
 /**
  * Arguments of `find` for remains of uploads. An upload ends within an hour, but the clocks
@@ -60,11 +54,22 @@ cd "$HOME/${BASE}" 2>/dev/null || exit 0
 for agent in $(ls -t agents 2>/dev/null); do
   [ -e "agents/$agent/attach.js" ] && printf 'agent %s\\n' "$agent"
 done
+# e_machine in the header of an ELF file, little-endian.
+case "$(uname -m)" in
+  x86_64 | amd64) own=3e00 ;;
+  aarch64 | arm64) own=b700 ;;
+  *) own=none ;;
+esac
 for runtime in $(ls -t runtimes 2>/dev/null); do
   [ -x "runtimes/$runtime/bin/node" ] || continue
-  # e_machine in the header of an ELF file, little-endian.
   processor=$(od -An -tx1 -j18 -N2 "runtimes/$runtime/bin/node" 2>/dev/null | tr -d ' ')
-  printf 'runtime %s %s\\n' "$runtime" "$processor"
+  [ -z "$processor" ] || [ "$processor" = "$own" ] || continue
+  # It may still need a newer libc than this machine has.
+  if [ -n "$(${BEFORE_NODE}; "runtimes/$runtime/bin/node" --version 2>/dev/null)" ]; then
+    printf 'runtime %s\\n' "$runtime"
+  else
+    printf 'broken %s\\n' "$runtime"
+  fi
 done
 [ -z "$(find ${STALE_UPLOADS} 2>/dev/null | head -n 1)" ] || printf 'stale 1\\n'
 true
@@ -86,18 +91,13 @@ export async function findInstalled(
       .map((line) => line.slice(key.length + 1).trim())
       .filter((value) => value !== '');
   const isHash = (name: string): boolean => /^[0-9a-f]{32}$/.test(name);
-  const machine = all('machine')[0] ?? 'unknown';
-  const runtimes = all('runtime').map((line) => line.split(' '));
-  const fits = (processor: string | undefined): boolean =>
-    processor === undefined || processor === ELF_MACHINES[machine];
   return {
     system: all('system')[0] ?? 'unknown',
-    machine,
+    machine: all('machine')[0] ?? 'unknown',
     node: all('node')[0],
     agents: all('agent').filter(isHash),
-    runtimes: runtimes
-      .filter(([hash, processor]) => isHash(hash!) && fits(processor))
-      .map(([hash]) => hash!),
+    runtimes: all('runtime').filter(isHash),
+    broken: all('broken').filter(isHash),
     stale: all('stale').length > 0,
     connection: connectionEnds(all('ssh')[0]),
   };

@@ -3,7 +3,7 @@ import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { withinList } from '../cluster/list-patience.ts';
 import type { NodeSet } from '../cluster/node-set.ts';
 import type { DamagedRuns } from '../store/damaged-runs.ts';
-import { heldElsewhere } from './runs-elsewhere.ts';
+import { assertNotElsewhere } from './runs-elsewhere.ts';
 
 /**
  * Writes the rows of damaged runs anew, or ends those that none of their machines has. Runs of
@@ -40,8 +40,7 @@ async function mendRun(id: string, rows: DamagedRuns, nodes: NodeSet): Promise<v
     const { runs } = await link.request('runs', {});
     const known = runs.find(({ run }) => run === id);
     if (known === undefined) {
-      const [elsewhere] = await link.elsewhere([id]);
-      if (elsewhere !== undefined) throw heldElsewhere(link, elsewhere);
+      await assertNotElsewhere([link], id);
       continue;
     }
     rows.mend(id, known.spec);

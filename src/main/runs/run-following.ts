@@ -7,7 +7,7 @@ import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
 import { isBeingLaunched } from './being-launched.ts';
-import { heldElsewhere } from './runs-elsewhere.ts';
+import { assertNotElsewhere } from './runs-elsewhere.ts';
 
 export class RunFollowing {
   readonly #parts: CoordinatorParts;
@@ -120,12 +120,14 @@ export class RunFollowing {
     } else await this.#lose(links, id);
   }
 
+  /** Resolves when what followed journals held when they were subscribed to is stored and told. */
+  async caughtUp(): Promise<void> {
+    await this.#parts.followers.caughtUp();
+  }
+
   /** @throws GradwireError `HOME_HELD_ELSEWHERE`: another login node has it */
   async #lose(links: readonly NodeLink[], id: string): Promise<void> {
-    for (const link of links) {
-      const [found] = await link.elsewhere([id]);
-      if (found !== undefined) throw heldElsewhere(link, found);
-    }
+    await assertNotElsewhere(links, id);
     this.#parts.recovery.lose(id);
   }
 

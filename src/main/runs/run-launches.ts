@@ -20,8 +20,12 @@ import type { SweepPlace } from '../store/run-store.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relaunched } from './relaunched.ts';
 import { newRunId } from './run-id.ts';
-import type { ResumePoint } from './run-restarts.ts';
-import { READ_MS, settleFailedStart, startRanks } from './run-start.ts';
+import {
+  READ_MS,
+  settleFailedStart,
+  startRanks,
+  type StartOptions,
+} from './run-start.ts';
 
 export class RunLaunches {
   readonly #parts: CoordinatorParts;
@@ -96,13 +100,17 @@ export class RunLaunches {
     const links = this.#parts.linksOf(id);
     const givenUp = Promise.withResolvers<never>();
     let isGivenUp = false;
+    let isAsked = false;
+    const asking = (): void => {
+      isAsked = true;
+    };
     this.#starting.set(id, (error) => {
       isGivenUp = true;
       givenUp.reject(error);
     });
     try {
       const begun = this.#parts.stops.starting(id, (signal) =>
-        this.start(id, undefined, signal),
+        this.start(id, { signal, asking }),
       );
       await Promise.race([begun, givenUp.promise]);
       return this.#parts.store.summary(id);
@@ -110,7 +118,7 @@ export class RunLaunches {
       const error = toErrorData(thrown);
       // Slurm may have taken its job: then it begins by itself, whatever is stored here.
       if (links[0].slurm !== undefined && isGivenUp) throw thrown;
-      if (links[0].slurm !== undefined && LOSSES.has(error.code)) {
+      if (links[0].slurm !== undefined && isAsked && LOSSES.has(error.code)) {
         this.#parts.recovery.handOver(links[0], id, error);
         return this.#parts.store.summary(id);
       }
@@ -146,15 +154,17 @@ export class RunLaunches {
   }
 
   /** Starts the ranks of a run, for the first time or from a checkpoint. */
-  async start(id: string, resume?: ResumePoint, signal?: AbortSignal): Promise<void> {
+  async start(
+    id: string,
+    options: Pick<StartOptions, 'resume' | 'signal' | 'asking'>,
+  ): Promise<void> {
     await startRanks(id, {
       store: this.#parts.store,
       followers: this.#parts.followers,
       tunnels: this.#parts.tunnels,
       links: this.#parts.linksOf(id),
       profile: await this.#parts.networkProfile(),
-      resume,
-      signal,
+      ...options,
     });
   }
 

@@ -14,6 +14,7 @@ import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relaySwitch } from './other-nodes.ts';
 import { isThere } from './run-stops.ts';
+import { assertNotElsewhere } from './runs-elsewhere.ts';
 
 interface GivenTo {
   readonly run: string;
@@ -77,6 +78,9 @@ export class RunOrders {
       if (isStop && this.#hasEnded(run)) return {} as AnswerTo<T>;
       // It may have ended, and been stored completely, in the meantime.
       this.#assertGoingOn(run, order.type);
+      if (error instanceof GradwireError && error.code === 'RUN_UNKNOWN') {
+        await assertNotElsewhere(links, run);
+      }
       throw error;
     }
   }

@@ -4,7 +4,6 @@
  * store are followed again, or failed if no supervisor knows them.
  */
 import {
-  failure,
   GradwireError,
   toErrorData,
   type ErrorData,
@@ -21,7 +20,7 @@ import type { CoordinatorParts } from './coordinator-parts.ts';
 import { mendDamaged } from './damaged-runs.ts';
 import { acknowledge } from './journal-follower.ts';
 import { relayMissed } from './other-nodes.ts';
-import { heldElsewhere } from './runs-elsewhere.ts';
+import { heldElsewhere, runLost } from './runs-elsewhere.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 
 /** Errors of machines whose runs are waited for. */
@@ -335,10 +334,14 @@ export class RunRecovery {
    */
   async #loseOn(link: NodeLink, unknown: readonly string[]): Promise<void> {
     const open = unknown.filter((id) => this.#isOpenOn(link, id));
+    const waiting = this.#interrupted.on(link);
+    // The search may fail: then they are looked for again.
+    for (const id of open) waiting.add(id);
     const elsewhere = await link.elsewhere(open);
     for (const id of open) {
-      if (elsewhere.has(id)) this.#interrupted.on(link).add(id);
-      else if (this.#isOpenOn(link, id)) this.lose(id);
+      if (elsewhere.has(id)) continue;
+      waiting.delete(id);
+      if (this.#isOpenOn(link, id)) this.lose(id);
     }
     const [first] = elsewhere;
     if (first === undefined) return;
@@ -352,14 +355,8 @@ export class RunRecovery {
 
   /** Fails a run that its supervisors do not know. */
   lose(id: string): void {
-    const error = failure(
-      'RUN_LOST',
-      `the supervisor does not know run ${id}: the run ended, and its last records are lost`,
-      {
-        next: `Stored records are kept. Launch it again: gradwire runs relaunch ${id}.`,
-      },
-    );
-    this.#parts.news.changed(this.#parts.store.fail(id, error.toData(), Date.now()));
+    const error = runLost(id).toData();
+    this.#parts.news.changed(this.#parts.store.fail(id, error, Date.now()));
   }
 
   /** A machine did not answer when a run there was to be followed: it is, once it answers. */

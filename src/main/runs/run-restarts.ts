@@ -56,7 +56,7 @@ export class RunRestarts {
       }),
     );
     const point = resumePoint(states);
-    if (point !== undefined) await this.#parts.launches.start(run, point);
+    if (point !== undefined) await this.#parts.launches.start(run, { resume: point });
   }
 
   #failed(run: string, spec: Pick<ExperimentSpec, 'world'>, error: unknown): void {

@@ -41,6 +41,8 @@ export interface StartOptions {
   readonly resume?: ResumePoint | undefined;
   /** Ends the start before ranks are asked for. */
   readonly signal?: AbortSignal | undefined;
+  /** Called when a machine is about to be asked for ranks: from then on it may have the run. */
+  readonly asking?: (() => void) | undefined;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface StartOptions {
  */
 export async function startRanks(
   id: string,
-  { store, followers, tunnels, links, profile, resume, signal }: StartOptions,
+  { store, followers, tunnels, links, profile, resume, signal, asking }: StartOptions,
 ): Promise<void> {
   const spec = store.spec(id);
   const switches = store.switches(id);
@@ -73,8 +75,10 @@ export async function startRanks(
     resume === undefined
       ? await unlessAborted(copiedTrees(spec, links, signal), signal)
       : undefined;
-  const prepare = ([link, ranks]: (typeof shares)[number]): Prepared =>
-    link.request(
+  const prepare = async ([link, ranks]: (typeof shares)[number]): Prepared => {
+    const connection = await link.connectToLaunch();
+    asking?.();
+    return connection.request(
       'prepare',
       {
         run: id,
@@ -93,6 +97,7 @@ export async function startRanks(
       },
       READ_MS + START_MS,
     );
+  };
   const [lead, ...others] = shares.map((share) => () => prepare(share));
   // Of two apps that restart a run at once, the one that gets the first node does it.
   const first = lead!();

@@ -57,7 +57,7 @@ export const homeCodes = codeGroup({
     HOME_HELD_ELSEWHERE: {
       means:
         'A supervisor on another host owns the runs of this home, or SSH has led to another login node than the one that has the run.',
-      next: 'Use Gradwire on that host, set GRADWIRE_HOME to another directory, or name the login node: gradwire nodes edit NODE --host HOST.',
+      next: 'Use Gradwire on that host, set GRADWIRE_HOME to another directory, or name the login node: gradwire nodes edit NODE --host HOST --same-machine.',
     },
     HOME_LOCK_DAMAGED: {
       means: 'The lock file does not say who owns the runs of this home.',

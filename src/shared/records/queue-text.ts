@@ -4,11 +4,21 @@ import type { AllocatedRecord } from './allocated.ts';
 import type { QueuedRecord } from './queued.ts';
 
 type Queue = Pick<QueuedRecord, 'job' | 'reason' | 'expected'>;
+/** Stands for a job's number while the scheduler has not taken the run's next job. */
+export const NO_JOB = 'not yet submitted';
+
+export const isSubmitted = ({ job }: Pick<QueuedRecord, 'job'>): boolean =>
+  job !== NO_JOB;
+
+/** `job 17 is queued`, or what the run waits for while there is no job. */
+export const queuedJob = (queue: Pick<QueuedRecord, 'job'>): string =>
+  isSubmitted(queue) ? `job ${queue.job} is queued` : 'waits to submit another job';
+
 type Allotted = Pick<AllocatedRecord, 'job' | 'computeNodes' | 'until'>;
 
 /** `queued (job 17, Priority, expected to start 2026-03-01 12:00)` */
 export function describeQueued({ job, reason, expected }: Queue): string {
-  const parts = [`job ${job}`];
+  const parts = [isSubmitted({ job }) ? `job ${job}` : queuedJob({ job })];
   if (reason !== undefined) parts.push(reason);
   if (expected !== undefined) {
     parts.push(`expected to start ${formatDateTime(expected)}`);

@@ -4,14 +4,14 @@
  */
 import { z } from 'zod';
 import { formatDateTime } from '../words/units.ts';
-import { describeQueued, queueAdvice, reasonText } from './queue-text.ts';
+import { describeQueued, queueAdvice, queuedJob, reasonText } from './queue-text.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
 
 const queuedRecordSchema = z.strictObject({
   type: z.literal('queued'),
   at: z.number(),
   node: z.string(),
-  /** The scheduler's job number. */
+  /** The scheduler's job number; `not yet submitted` while it has taken no further job. */
   job: z.string(),
   /** The reason for waiting, in the scheduler's words. */
   reason: z.string().optional(),
@@ -33,7 +33,7 @@ export const queuedKind = eventKind({
     tone: 'plain',
     title: 'Queued',
     text:
-      `job ${job} is queued at ${node}` +
+      `${queuedJob({ job })} at ${node}` +
       (reason === undefined ? '' : `: ${reasonText(reason)}`) +
       (expected === undefined ? '' : `, expected to start ${formatDateTime(expected)}`),
   }),

@@ -167,6 +167,7 @@ test(
   async () => {
     await using machine = await Machine.start(home());
     await using connection = await SshConnection.open(machine.server.target());
+    const own = process.arch === 'arm64' ? 0xb7 : 0x3e;
     const names = ['a', 'b'].map((digit) => digit.repeat(32));
     // The first bytes of programs for x86_64 and aarch64.
     for (const [index, processor] of [0x3e, 0xb7].entries()) {
@@ -175,7 +176,9 @@ test(
       const start = Buffer.alloc(64);
       start.write('\x7fELF');
       start.writeUInt16LE(processor, 18);
-      await writeFile(path.join(folder, 'node'), start, { mode: 0o755 });
+      const program = path.join(folder, 'node');
+      if (processor === own) symlinkSync(process.execPath, program);
+      else await writeFile(program, start, { mode: 0o755 });
     }
     const { runtimes } = await findInstalled(connection);
     expect(runtimes).toEqual([names[process.arch === 'arm64' ? 1 : 0]]);

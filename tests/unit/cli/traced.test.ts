@@ -48,11 +48,13 @@ const interrupted: RunRecord = {
   error: { code: 'RANK_DIED', kind: 'failure', message: 'rank 1 died' },
 };
 
+const followed = { follow: async () => undefined, caughtUp: async () => undefined };
+
 test('records that another process stores are counted', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const give = vi.fn(async () => undefined);
   const coordinator = {
-    following: { follow: async () => undefined, ended: () => new Promise(() => {}) },
+    following: { ...followed, ended: () => new Promise(() => {}) },
     orders: { give },
   };
   const workspace = { coordinator, events: {}, store: ours } as unknown as Workspace;
@@ -74,7 +76,7 @@ test.each([
 ])('an interruption ends the wait after $come records', async ({ come, records }) => {
   const give = vi.fn(async () => undefined);
   const coordinator = {
-    following: { follow: async () => undefined, ended: () => new Promise(() => {}) },
+    following: { ...followed, ended: () => new Promise(() => {}) },
     orders: { give },
   };
   const events: Partial<Workspace['events']> = {};
@@ -93,4 +95,24 @@ test.each([
       next: 'Trace again once the run goes on.',
     });
   }
+});
+
+test('what happened before the order does not end the wait', async () => {
+  const events: Partial<Workspace['events']> = {};
+  const tell = (records: readonly RunRecord[], from: number): void => {
+    const all = entries(records, from);
+    ours.append('r', all);
+    events.records?.('r', all);
+  };
+  const give = vi.fn(async () => undefined);
+  const caughtUp = async (): Promise<void> => {
+    tell([traceOf(1, 0), traceOf(1, 1), interrupted], 1);
+  };
+  const following = { ...followed, caughtUp, ended: () => new Promise(() => {}) };
+  const coordinator = { following, orders: { give } };
+  const workspace = { coordinator, events, store: ours } as unknown as Workspace;
+  const waiting = traced(workspace, 'r', 2);
+  await vi.waitFor(() => expect(give).toHaveBeenCalled());
+  tell([traceOf(4, 0), traceOf(4, 1), traceOf(5, 0), traceOf(5, 1)], 4);
+  expect(await waiting).toEqual({ from: 4, to: 6, records: 4 });
 });

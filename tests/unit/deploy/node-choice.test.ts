@@ -10,12 +10,15 @@ const NEW_GLIBC = OLD_GLIBC.replace('2.12', '2.39');
 async function chosen(
   node: string | undefined,
   slurm: boolean,
-  { runtimes = [] as string[], text = NEW_GLIBC } = {},
+  { runtimes = [] as string[], text = NEW_GLIBC, without = false } = {},
 ): Promise<readonly [brings: boolean, inspected: boolean]> {
   let inspected = false;
-  const { brings } = await chooseNode({ node, runtimes }, slurm, () => {
-    inspected = true;
-    return Promise.resolve(parsePreflight(text, 0, true));
+  const { brings } = await chooseNode({ node, runtimes }, slurm, {
+    isWithout: () => Promise.resolve(without),
+    inspect: () => {
+      inspected = true;
+      return Promise.resolve(parsePreflight(text, 0, true));
+    },
   });
   return [brings, inspected];
 }
@@ -34,4 +37,10 @@ test('a login node of Slurm gets one for its compute nodes', async () => {
 
 test('a cluster on which only its own Node runs keeps to that', async () => {
   expect(await chosen('v24.1.0', true, { text: OLD_GLIBC })).toEqual([false, true]);
+});
+
+test('a cluster that keeps to its own Node is inspected once', async () => {
+  expect(await chosen('v24.1.0', true, { without: true })).toEqual([false, false]);
+  // Without a Node of its own, it needs the deployed one whatever was found before.
+  expect(await chosen(undefined, true, { without: true })).toEqual([true, false]);
 });

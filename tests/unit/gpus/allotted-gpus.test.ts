@@ -11,20 +11,28 @@ const BUSES = ['18', '2a', '3a', '5d', '9a', 'ab', 'ba', 'db'];
 const MINORS = [4, 5, 6, 7, 0, 1, 2, 3];
 
 let driver: string;
+/** Of a machine whose first GPU is another model than the others. */
+let mixed: string;
 beforeAll(() => {
-  driver = mkdtempSync(path.join(tmpdir(), 'gradwire-nvidia-'));
+  driver = driverWith(() => 'NVIDIA H100');
+  mixed = driverWith((at) => (at === 0 ? 'NVIDIA T400' : 'NVIDIA H100'));
+});
+afterAll(() => {
+  for (const folder of [driver, mixed]) rmSync(folder, { recursive: true });
+});
+
+function driverWith(model: (at: number) => string): string {
+  const all = mkdtempSync(path.join(tmpdir(), 'gradwire-nvidia-'));
   for (const [at, bus] of BUSES.entries()) {
-    const folder = path.join(driver, `0000:${bus}:00.0`);
+    const folder = path.join(all, `0000:${bus}:00.0`);
     mkdirSync(folder);
     writeFileSync(
       path.join(folder, 'information'),
-      `Model: \t\t NVIDIA H100\nGPU UUID: \t GPU-${bus}000000-0000\nDevice Minor: \t ${MINORS[at]}\n`,
+      `Model: \t\t ${model(at)}\nGPU UUID: \t GPU-${bus}000000-0000\nDevice Minor: \t ${MINORS[at]}\n`,
     );
   }
-});
-afterAll(() => {
-  rmSync(driver, { recursive: true });
-});
+  return all;
+}
 
 const gpu = (bus: string): VulkanDevice => ({
   handle: 1,
@@ -62,6 +70,17 @@ describe('GPUs that the scheduler has allotted', () => {
     ['UUIDs', { CUDA_VISIBLE_DEVICES: 'GPU-18000000-0000,GPU-2a0' }],
   ])('are those of %s', (_, environment) => {
     expect(kept(environment)).toEqual(['18', '2a', 'llvmpipe']);
+  });
+
+  test('are all where only CUDA knows which of several models it counts first', () => {
+    const first = { CUDA_VISIBLE_DEVICES: '0' };
+    expect(kept(first, all, mixed)).toEqual([...BUSES, 'llvmpipe']);
+    const byBus = { ...first, CUDA_DEVICE_ORDER: 'PCI_BUS_ID' };
+    expect(kept(byBus, all, mixed)).toEqual(['18', 'llvmpipe']);
+    const exact = { CUDA_VISIBLE_DEVICES: 'GPU-2a' };
+    expect(kept(exact, all, mixed)).toEqual(['2a', 'llvmpipe']);
+    const inJob = { ...first, SLURM_JOB_ID: '7' };
+    expect(kept(inJob, all, mixed)).toEqual(['9a', 'llvmpipe']);
   });
 
   test.each(['', 'NoDevFiles', '-1'])('are none with "%s"', (none) => {

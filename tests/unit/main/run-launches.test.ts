@@ -19,8 +19,12 @@ afterEach(() => {
   home.close();
 });
 
-/** A machine whose connection ends while it starts a run. */
-function losing(code: ErrorCode, slurm?: object) {
+/**
+ * A machine whose connection ends while it starts a run.
+ * @param isSent whether it is asked for ranks before that
+ */
+function losing(code: ErrorCode, slurm?: object, isSent = true) {
+  const lost = () => Promise.reject(failure(code, 'the connection was closed'));
   const spec = sampleSpec();
   const launcher = ownName();
   home.store.create({ id: 'r', spec, switches: [], createdAt: Date.now(), launcher });
@@ -32,10 +36,9 @@ function losing(code: ErrorCode, slurm?: object) {
     addresses: { there: '127.0.0.1' },
     connect: () => Promise.resolve(),
     elsewhere: () => Promise.resolve(new Map()),
-    request: (method: string) =>
-      method === 'runs'
-        ? Promise.resolve({ runs: [] })
-        : Promise.reject(failure(code, 'the connection was closed')),
+    connectToLaunch: () =>
+      isSent ? Promise.resolve({ request: () => lost() }) : lost(),
+    request: () => Promise.resolve({ runs: [] }),
     takeOver: () => taken.push('later'),
   } as unknown as NodeLink;
   const parts = {
@@ -67,6 +70,13 @@ test.each(['SUPERVISOR_LOST', 'SUPERVISOR_TIMEOUT'] as const)(
     expect(home.store.summary('r').error?.code).toBe('RUN_LOST');
   },
 );
+
+test('a run that the cluster was not asked to take has failed', async () => {
+  const { launches, taken } = losing('SUPERVISOR_LOST', { nodes: 1 }, false);
+  await expect(launches.begin('r')).rejects.toMatchObject({ code: 'SUPERVISOR_LOST' });
+  expect(home.store.summary('r')).toMatchObject({ state: 'failed' });
+  expect(taken).toEqual([]);
+});
 
 test('a run of another machine has not begun', async () => {
   const { launches } = losing('SUPERVISOR_LOST');

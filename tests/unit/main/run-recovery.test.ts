@@ -90,6 +90,35 @@ it('loses no run that another login node of the same name has', async () => {
   expect(left).toBe(1);
 });
 
+it('looks again for a run whose search on the machine failed', async () => {
+  create('r');
+  const parts = {
+    store: home.store,
+    launches: { startingOn: () => [] },
+    scope: 'own',
+    followers: { ids: () => [], dropAll: () => undefined, has: () => false },
+    news: { changed: () => undefined, linkTrouble: () => undefined },
+  };
+  let isCut = true;
+  const link = {
+    name: home.store.spec('r').world.nodes[0],
+    takeOver: () => undefined,
+    request: () => Promise.resolve({ runs: [] }),
+    elsewhere: (runs: readonly string[]) =>
+      isCut && runs.length > 0
+        ? Promise.reject(failure('SSH_CONNECTION_LOST', 'cut'))
+        : Promise.resolve(new Map()),
+  } as unknown as NodeLink;
+  const recovery = new RunRecovery(parts as unknown as CoordinatorParts);
+  recovery.followLater(link, 'r', failure('SSH_UNREACHABLE', 'away').toData());
+  await expect(recovery.synchronise(link)).rejects.toThrow('cut');
+  expect(recovery.follows(link)).toBe(true);
+  isCut = false;
+  await recovery.synchronise(link);
+  expect(home.store.summary('r').error?.code).toBe('RUN_LOST');
+  expect(recovery.follows(link)).toBe(false);
+});
+
 /** A machine that lets nobody in, and what the app does about it. */
 function closedMachine(code: ErrorCode) {
   const seen = { connects: 0, handedOver: 0, notices: 0 };

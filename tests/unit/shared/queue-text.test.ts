@@ -3,9 +3,11 @@ import { expect, test } from 'vitest';
 import {
   describeAllocated,
   describeQueued,
+  NO_JOB,
   reasonText,
   someNames,
 } from '../../../src/shared/records/queue-text.ts';
+import { queuedKind } from '../../../src/shared/records/queued.ts';
 
 const at = new Date(2026, 2, 1, 12, 5).getTime();
 
@@ -18,6 +20,18 @@ test.each([
   ],
 ])('%o', (queue, text) => {
   expect(describeQueued(queue)).toBe(text);
+});
+
+test('a run that Slurm takes no job of is said to wait, without a number', () => {
+  const reason = 'sbatch: error: QOSMaxSubmitJobPerUserLimit';
+  const queue = { job: NO_JOB, reason };
+  const waits = 'waits to submit another job';
+  expect(describeQueued(queue)).toBe(`queued (${waits}, ${reason})`);
+  const names = { rank: String, machine: undefined };
+  const text = (job: string) =>
+    queuedKind.text({ type: 'queued', at: 1, node: 'hpc', job, reason }, names);
+  expect(text(NO_JOB)).toMatchObject({ text: `${waits} at hpc: ${reason}` });
+  expect(text('17')).toMatchObject({ text: `job 17 is queued at hpc: ${reason}` });
 });
 
 test('many nodes are counted', () => {

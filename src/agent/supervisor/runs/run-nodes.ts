@@ -1,12 +1,10 @@
 /** Nodes that Slurm allocates for a run: they come, are about to go, and are gone. */
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
+import { NO_JOB } from '../../../shared/records/queue-text.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
 import { severalNodes } from '../../../shared/spec/slurm-share.ts';
 import { SlurmAllocation } from '../../slurm/allocation.ts';
 import type { RunParts } from './run-parts.ts';
-
-/** Stands for a job's number while there is no job. */
-const NO_JOB = 'not yet submitted';
 
 /** A run that is told about its nodes. */
 export interface NodesListener {
