@@ -45,10 +45,11 @@ const COPIED = [
 ];
 /**
  * A window needs Electron, which no install has. Kernels are in agent/ and engine/, too. Browsers
- * that reach this computer take the page's files as Brotli; others get them as they are.
+ * that reach this computer take the page's files as Brotli; others get them as they are. Results of figures
+ * are for those who judge them again; their page has what they say.
  */
 const LEFT_OUT =
-  /\.map$|^dist\/desktop\/renderer\/.*\.gz$|^dist\/desktop\/(main|preload)(\/|$)|^dist\/kernels(\/|$)|^node_modules\/.*(\/(test|examples|src|\.github)(\/|$)|\.md$|\.d\.ts$|nacl\.js$|\.min\.js$)/;
+  /\.map$|^dist\/desktop\/renderer\/.*\.gz$|^dist\/desktop\/(main|preload)(\/|$)|^dist\/kernels(\/|$)|^docs\/reproduced\/|^node_modules\/.*(\/(test|examples|src|\.github)(\/|$)|\.md$|\.d\.ts$|nacl\.js$|\.min\.js$)/;
 /** Files that a package without its build lacks. */
 const NEEDED = [
   'dist/cli/cli.js',

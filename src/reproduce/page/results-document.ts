@@ -17,7 +17,7 @@ no section says otherwise ([what it means](decisions/088-judging.md)); what hold
 that the command writes has the rule, the settings and where they come from, the chart, every run, and the
 differences from the paper. Beside each part of a rule stand the mean over the seeds, the interval in which it lies nine
 times in ten, the means from which on the part is true and false, and how far from the latter a true mean has to be
-for the part to hold in four of five such sweeps ("visible here"). All results are in \`reproduced\`, beside this page; figures
+for the part to hold in four of five such sweeps ("visible here"). All results are in the sources (\`docs/reproduced\`); figures
 that have none by their settings of today are listed as not measured
 ([what was changed](decisions/050-reproductions.md#rules-that-were-changed)).
 `;
