@@ -1,6 +1,6 @@
 /**
- * Runs that the answering supervisor does not know: lost, or on another machine than the one that answers: a cluster's login nodes often share a
- * name and a home, and each has a supervisor of its own.
+ * Runs that the answering supervisor does not know. They are lost, or on another machine than the one
+ * that answers: login nodes of a cluster often share a name and a home, and each has its own supervisor.
  */
 import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { NodeLink } from '../cluster/node-link.ts';

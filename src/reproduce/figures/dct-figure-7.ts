@@ -1,6 +1,7 @@
 /**
- * Time of an iteration under DCT-DP, by the life-span of a threshold and the share left out, on a network that is slow for its computers. Source: DCT, section 3.3, "DCT-DP with Large-Scale Recommendation
- * Model"; Figure 7(a) and (c).
+ * Time of an iteration under DCT-DP, by the life-span of a threshold and the share left out, on a network
+ * that is slow for its computers. Source: DCT, section 3.3, "DCT-DP with Large-Scale Recommendation Model";
+ * Figure 7(a) and (c).
  */
 import { COMMUNICATION_PHASES } from '../../shared/records/phases.ts';
 import { formatCount, formatDuration, formatFactor } from '../../shared/words/units.ts';

@@ -31,7 +31,10 @@ export function* chromeTrace(
       const { iteration, rank, wall } = record;
       const origin = origins.get(record)!;
       yield {
-        ...{ ph: 'X', name: `iteration ${iteration}`, cat: 'iteration', pid: rank },
+        ph: 'X',
+        name: `iteration ${iteration}`,
+        cat: 'iteration',
+        pid: rank,
         tid: ITERATIONS,
         ts: origin / MICROSECOND,
         dur: wall / MICROSECOND,

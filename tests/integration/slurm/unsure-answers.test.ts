@@ -51,7 +51,10 @@ class Fate implements AsyncDisposable {
   constructor(more: Partial<AllocationOptions> = {}) {
     this.allocation = new SlurmAllocation(
       {
-        ...{ run: 'r1', ranks: 2, settings: slurmSettings({ nodes: 1 }), folder },
+        run: 'r1',
+        ranks: 2,
+        settings: slurmSettings({ nodes: 1 }),
+        folder,
         node: 'hpc',
         ...more,
       },

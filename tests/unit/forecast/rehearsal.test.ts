@@ -194,7 +194,10 @@ describe('the forecast of a step', () => {
     const times = { compress: 1e-3, decompress: 2e-3, gathered: 1.5e-3 };
     for (const small of [1, 10]) {
       const tensors = Array.from({ length: small }, (_, i) => ({
-        ...{ name: `b${i}`, shape: [10], start: 10 * i, length: 10 },
+        name: `b${i}`,
+        shape: [10],
+        start: 10 * i,
+        length: 10,
       }));
       const start = 10 * small;
       tensors.push({ name: 'w', shape: [N], start, length: N });

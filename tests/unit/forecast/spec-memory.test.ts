@@ -46,7 +46,10 @@ describe('a model of another size', () => {
       computeTime: () => Promise.resolve({ seconds: 1e-3, origin: 'measured here' }),
       measured: () =>
         Promise.resolve({
-          ...{ profiles: new Map(), links: undefined, file: 'none', isGiven: false },
+          profiles: new Map(),
+          links: undefined,
+          file: 'none',
+          isGiven: false,
         }),
       forecaster: {
         ask: async (question: ForecastQuestion) => {
@@ -54,7 +57,9 @@ describe('a model of another size', () => {
           const times = { compress: 1e-3, decompress: 1e-3, gathered: 0 };
           const rehearse = () => Promise.resolve(times);
           const { candidates, elements } = await forecastWorlds(spec, {
-            ...{ ...question, known, rehearse },
+            ...question,
+            known,
+            rehearse,
           });
           return { worlds: candidates, elements, memory: candidates.map(() => []) };
         },

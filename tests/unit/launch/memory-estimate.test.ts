@@ -136,7 +136,10 @@ describe('parts of a rank’s memory', () => {
       { ...alone, keepsCheckpoints: true },
       {
         ...dense,
-        ...{ optimiser: 8000, residual: 4000, method: 4000, payloads: 80 },
+        optimiser: 8000,
+        residual: 4000,
+        method: 4000,
+        payloads: 80,
         copies: 4000 + 8000 + 4000 + 4000,
       },
     ],
@@ -215,7 +218,10 @@ describe('what a launch says', () => {
     expect(partsAt(1, {}, plain)).toEqual([4 * n, 0, 0]);
     // Four velocities of ranks, and that of weight decay.
     const shard = new WeightShard(new Float32Array(n / 2), {
-      ...{ workers: 4, momentum: 0.9, nesterov: false, weightDecay: 1e-4 },
+      workers: 4,
+      momentum: 0.9,
+      nesterov: false,
+      weightDecay: 1e-4,
     });
     const held = [shard.weights, ...shard.velocities].reduce(
       (sum, { byteLength }) => sum + byteLength,
@@ -238,7 +244,8 @@ describe('what a launch says', () => {
     expect(threads).toEqual([3 * 8 * n, 0, 3 * 8 * n]);
     const kept = launch({
       parallelism: { kind: 'asynchronous' },
-      ...{ optimizer: momentum, checkpointEvery: 5 },
+      optimizer: momentum,
+      checkpointEvery: 5,
     });
     const velocities = 5 * 4 * n;
     expect(named(kept.ofRank(0), 'copies')).toBe(2 * 4 * n + velocities);
@@ -296,7 +303,9 @@ type Case = readonly [model: string, dataset: string, kind: string, momentum: nu
 async function compare([model, dataset, kind, momentum]: Case): Promise<void> {
   const { memory } = checkedLaunch({
     workload: { model, dataset, batchPerRank: 4 },
-    ...{ iterations: 1, backend: 'wasm', world: { ranks: 1 } },
+    iterations: 1,
+    backend: 'wasm',
+    world: { ranks: 1 },
     optimizer: {
       kind,
       lr: 0.1,
@@ -371,11 +380,15 @@ it('a feature number that is far too high is refused with its line', () => {
       data: file,
       batchPerRank: 2,
     },
-    ...{ iterations: 1, backend: 'wasm', world: { ranks: 1 } },
+    iterations: 1,
+    backend: 'wasm',
+    world: { ranks: 1 },
   };
   expect(() => checkedLaunch(spec)).toThrow(
     expect.objectContaining({
-      ...{ code: 'MEMORY_TOO_SMALL', kind: 'input', place: `${file}:31` },
+      code: 'MEMORY_TOO_SMALL',
+      kind: 'input',
+      place: `${file}:31`,
       message:
         'a rank needs at least 4,294,967,308 bytes in its arena, which has 4,294,901,760: ' +
         'gradient 4.29 GB, weights 4.00 B, optimiser 4.00 B; the size comes from ' +

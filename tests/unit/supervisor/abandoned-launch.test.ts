@@ -36,7 +36,10 @@ async function prepare() {
     }
   });
   const body = {
-    ...{ run: 'r', spec: sampleSpec(), switches: [], ranks: [0] },
+    run: 'r',
+    spec: sampleSpec(),
+    switches: [],
+    ranks: [0],
     secret: new Uint8Array(32),
   };
   here.write(encodeFrame({ type: 'request', id: 1, method: 'prepare', body }));
