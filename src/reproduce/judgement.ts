@@ -59,7 +59,7 @@ interface Measured {
    * are; missing if none would, and for a test that is decided.
    */
   readonly seedsToDecide?: number | undefined;
-  /** The outcome with so many seeds. */
+  /** The outcome with that number of seeds. */
   readonly thenOutcome?: 'holds' | 'fails' | undefined;
   /** All of that in words. */
   readonly text: string;

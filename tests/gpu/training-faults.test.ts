@@ -1,5 +1,5 @@
 /**
- * What goes wrong on the GPU while jax-js computes there: it says nothing of a command that
+ * Faults of the GPU while jax-js computes there: it says nothing of a command that
  * fails, and results are read as zeros.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -167,9 +167,9 @@ describe.skipIf(!hasVulkan)('training', () => {
   test('says that the GPU is lost where it waits for it', async () => {
     const trainer = await openTrainer();
     const gradient = trainer.computeGradient(new Float32Array(trainer.length));
-    setTimeout(() => {
+    setImmediate(() => {
       device.destroy();
-    }, 0);
+    });
     await expect(gradient).rejects.toMatchObject({ code: 'GPU_LOST' });
     // The first of these tests' faults: the runtime has heard them all.
     expect(() => {

@@ -30,7 +30,7 @@ export function whatWouldChange({
   }
 }
 
-/** Words for what so many seeds would show; earlier results do not say. */
+/** Words for what that number of seeds would show; earlier results do not say. */
 const THEN = {
   holds: ' would show that it holds',
   fails: ' would show that it fails',

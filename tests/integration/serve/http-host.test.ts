@@ -31,7 +31,7 @@ let directory: string;
 let core: AppCore;
 let host: HttpHost;
 let port: number;
-/** As the printed URL has it: `?token=…`. */
+/** The query of the printed URL: `?token=…`. */
 let search: string;
 
 beforeAll(async () => {

@@ -53,7 +53,7 @@ describe('a long paste', () => {
     });
     const marked = shell.write(Buffer.from('later'));
     // The program goes on only if this process does.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setImmediate(resolve));
     expect(isTaken).toBe(false);
     await writeFile(go, '');
     await Promise.all([written, marked]);

@@ -11,7 +11,7 @@ const BUSES = ['18', '2a', '3a', '5d', '9a', 'ab', 'ba', 'db'];
 const MINORS = [4, 5, 6, 7, 0, 1, 2, 3];
 
 let driver: string;
-/** Of a machine whose first GPU is another model than the others. */
+/** The driver's directory on a machine whose first GPU is another model than the others. */
 let mixed: string;
 beforeAll(() => {
   driver = driverWith(() => 'NVIDIA H100');

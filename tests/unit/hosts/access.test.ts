@@ -13,7 +13,7 @@ import { Nonces } from '../../../src/main/serve/nonces.ts';
 const nonces = new Nonces();
 const access = { token: 't0ken-of-this-start', port: 4711, nonces };
 
-/** As a page makes it. */
+/** The line's target with a proof, as a page makes it. */
 const proof = (nonce: string, origin: string, token = access.token): string =>
   `/rpc?nonce=${nonce}&proof=${createHmac('sha256', token)
     .update(`${nonce}\n${origin}`)

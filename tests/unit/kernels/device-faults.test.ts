@@ -1,4 +1,4 @@
-/** What goes wrong on a device, as its events and its loss tell it. */
+/** Faults of a device, as its events and its loss tell them. */
 import { expect, test } from 'vitest';
 import { DeviceFaults } from '../../../src/agent/kernels/webgpu/device-faults.ts';
 
@@ -57,9 +57,9 @@ test('results that are there are not given after a command has failed', async ()
 test('a loss explains what fails before it is known', async () => {
   const device = new FailingDevice();
   const waiting = device.faults.watch(() => {
-    setTimeout(() => {
+    setImmediate(() => {
       device.lose();
-    }, 1);
+    });
     throw new DOMException('', 'AbortError');
   });
   await expect(waiting).rejects.toThrow(lost);

@@ -1,4 +1,4 @@
-/** How a run ends on a node: what its ranks reported, its nodes' end, and a user's stop. */
+/** Ends of a run on a node: by what its ranks reported, its nodes' end, and a user's stop. */
 import { describe, expect, it } from 'vitest';
 import { RunOutcome } from '../../../src/agent/supervisor/runs/run-outcome.ts';
 import type { ErrorData } from '../../../src/shared/errors/errors.ts';

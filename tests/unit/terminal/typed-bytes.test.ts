@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { typedBytes } from '../../../src/main/terminal/typed-bytes.ts';
 import { escapedBytes } from '../../../src/shared/rpc/terminal.ts';
 
-/** As the page's messages carry it. */
+/** Text as the page's messages carry it. */
 const carried = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
 test('text is UTF-8', () => {
