@@ -4,11 +4,14 @@
  * that a rank sent for summing and the fill-in of sparse results. They are combined over
  * ranks, so that all know the same:
  *
- * - the time of an exchange is the minimum over ranks: the last rank to arrive waits for no
- *   other, and the others' wait for it is not a property of the network;
+ * - the time of an exchange is the mean time from the end of the last one to the end of this one, less the
+ *   longest that a rank spends outside of it: waiting for the slowest rank is not a property of the network.
+ *   No single rank tells it. The last to arrive finds the others' data there, and what it sends itself its
+ *   network card carries while it computes again; the others wait for that, begin later, and are the last
+ *   next time. It is no less than what the rank that waits least spends;
  * - everything else is the maximum over ranks.
  *
- * Cost: 5 + 2·buckets numbers; O(1) a message, except for a sample of a dense result.
+ * Cost: 7 + 2·buckets numbers; O(1) a message, except for a sample of a dense result.
  */
 import type { CostTerms } from '../../shared/cost-model/cost-terms.ts';
 import { addTerms, NO_COST } from '../../shared/cost-model/cost-terms.ts';
@@ -23,7 +26,7 @@ export interface Sums {
 }
 
 export interface Observation {
-  /** Seconds of sending, receiving, waiting and reducing. */
+  /** Seconds of sending, receiving, waiting and reducing: of a rank, or of the exchange once it is combined. */
   readonly seconds: number;
   /** Seconds of compression and decompression. */
   readonly overhead: number;
@@ -33,32 +36,42 @@ export interface Observation {
   readonly sums: readonly (Sums | undefined)[];
 }
 
+/** A rank's own observation. Plain data. */
+export interface Finished extends Observation {
+  /** Seconds from the end of the exchange before; undefined for the first. */
+  readonly period?: number | undefined;
+}
+
 /** Marks a missing observation: less than any real one. */
 const ABSENT = -1;
-const FIXED = ['min', 'max', 'max', 'max', 'max'] as const;
+const FIXED = ['min', 'sum', 'max', 'max', 'max', 'max', 'max'] as const;
 
 export class ExchangeRecorder {
   readonly #watched: number;
+  readonly #ranks: number;
   /** Operations by which the reported numbers combine over ranks. */
   readonly operations: readonly SmallOperation[];
   #terms: CostTerms = NO_COST;
   #sums: (Sums | undefined)[];
   #usable = true;
-  #finished: Observation | undefined;
+  #finished: Finished | undefined;
+  /** The moment at which the last exchange ended, in seconds. */
+  #endedAt: number | undefined;
 
   /** @param watched buckets */
-  constructor(watched: number) {
+  constructor(watched: number, ranks: number) {
     this.#watched = watched;
+    this.#ranks = ranks;
     this.operations = [...FIXED, ...new Array<'max'>(2 * watched).fill('max')];
     this.#sums = new Array<undefined>(watched).fill(undefined);
   }
 
   /** The observation to report, between two exchanges. */
-  save(): Observation | undefined {
+  save(): Finished | undefined {
     return this.#finished;
   }
 
-  restore(finished: Observation | undefined): void {
+  restore(finished: Finished | undefined): void {
     this.#finished = finished;
   }
 
@@ -66,8 +79,12 @@ export class ExchangeRecorder {
   get report(): readonly number[] {
     const seen = this.#finished;
     if (seen === undefined) return this.operations.map(() => ABSENT);
+    const { period, seconds, overhead } = seen;
     const { latency, bandwidth, reduction } = seen.terms;
-    const report = [seen.seconds, seen.overhead, latency, bandwidth, reduction];
+    // Where a rank has no period, none counts.
+    const [share, outside] =
+      period === undefined ? [0, Infinity] : [period / this.#ranks, period - seconds];
+    const report = [seconds, share, outside, overhead, latency, bandwidth, reduction];
     for (const sums of seen.sums) {
       report.push(sums?.bytes ?? ABSENT, sums?.nnzReduced ?? ABSENT);
     }
@@ -96,13 +113,18 @@ export class ExchangeRecorder {
     this.#usable = false;
   }
 
-  /** The exchange has ended: `report` is about it. */
-  finish(seconds: number, overhead: number): void {
+  /**
+   * The exchange has ended: `report` is about it.
+   * @param endedAt the moment, in seconds of a clock of this process
+   */
+  finish(seconds: number, overhead: number, endedAt: number): void {
     const { reduction, latency, bandwidth } = this.#terms;
+    const period = this.#endedAt === undefined ? undefined : endedAt - this.#endedAt;
+    this.#endedAt = endedAt;
     const communicated = latency + bandwidth + reduction > 0;
     this.#finished =
       this.#usable && communicated
-        ? { seconds, overhead, terms: this.#terms, sums: this.#sums }
+        ? { seconds, period, overhead, terms: this.#terms, sums: this.#sums }
         : undefined;
     this.#terms = NO_COST;
     this.#sums = new Array<undefined>(this.#watched).fill(undefined);
@@ -112,9 +134,13 @@ export class ExchangeRecorder {
 
 /** The combined report of all ranks; undefined if a rank had nothing to report. */
 export function observationOf(agreed: readonly number[]): Observation | undefined {
-  const [seconds, overhead, latency, bandwidth, reduction, ...rest] =
-    agreed as readonly [number, number, number, number, number, ...number[]];
-  if (seconds < 0) return undefined;
+  const [least, period, outside, overhead, latency, bandwidth, reduction, ...rest] =
+    agreed as readonly [
+      ...[number, number, number, number, number, number, number],
+      ...number[],
+    ];
+  if (least < 0) return undefined;
+  const seconds = Math.max(least, period - outside);
   const sums: (Sums | undefined)[] = [];
   for (let at = 0; at < rest.length; at += 2) {
     const bytes = rest[at]!;

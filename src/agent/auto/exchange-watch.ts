@@ -30,7 +30,7 @@ import {
 import {
   ExchangeRecorder,
   observationOf,
-  type Observation,
+  type Finished,
 } from './exchange-observation.ts';
 import { ExchangeReview, type ReviewState } from './exchange-review.ts';
 import type { NetworkKnowledge, SavedKnowledge } from './network-knowledge.ts';
@@ -52,7 +52,7 @@ export interface WatchState {
   readonly carriers: readonly SavedCarrier[];
   readonly review: ReviewState;
   /** The last exchange, not yet agreed on. */
-  readonly finished: Observation | undefined;
+  readonly finished: Finished | undefined;
 }
 
 /** Sampled elements of a dense result, which give K within a few per cent. */
@@ -96,7 +96,7 @@ export class ExchangeWatch {
       // It watches only the exchange of gradients.
       label: describePlan({ ...plan, activations: undefined }),
     });
-    this.#recorder = new ExchangeRecorder(this.#review.watched.length);
+    this.#recorder = new ExchangeRecorder(this.#review.watched.length, ranks);
     this.#foreseen = carriers.map(() => []);
     this.#messages = carriers.map(() => 0);
     this.#notices = ranks === 1 ? [] : [...this.#review.opening()];
@@ -162,12 +162,16 @@ export class ExchangeWatch {
     this.#recorder.summed(watched, { bytes: data.bytes, nnzReduced });
   }
 
-  /** The exchange has ended, with this profile. */
-  finish({ phases }: ExchangeProfile): void {
+  /**
+   * The exchange has ended, with this profile.
+   * @param now milliseconds of a clock of this process
+   */
+  finish({ phases }: ExchangeProfile, now = performance.now()): void {
     const { send, receive, wait, reduce, compress, decompress } = phases;
     this.#recorder.finish(
       (send + receive + wait + reduce) / 1000,
       (compress + decompress) / 1000,
+      now / 1000,
     );
     this.#messages.fill(0);
   }

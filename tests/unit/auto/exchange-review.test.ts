@@ -269,43 +269,68 @@ describe('the report in the control message', () => {
   const terms = { latency: 1, bandwidth: 2, reduction: 3 };
 
   test('is the last exchange that has ended', () => {
-    const recorder = new ExchangeRecorder(2);
+    const recorder = new ExchangeRecorder(2, 2);
     expect(recorder.report).toHaveLength(recorder.operations.length);
     expect(observationOf(recorder.report)).toBeUndefined();
     recorder.message(terms);
     recorder.message(terms);
     recorder.summed(1, { bytes: 40, nnzReduced: 7 });
-    recorder.finish(10, 20);
+    recorder.finish(10, 20, 0);
     expect(observationOf(recorder.report)).toEqual({
       seconds: 10,
       overhead: 20,
       terms: { latency: 2, bandwidth: 4, reduction: 6 },
       sums: [undefined, { bytes: 40, nnzReduced: 7 }],
     });
-    expect(recorder.operations).toEqual(['min', ...new Array(8).fill('max')]);
+    expect(recorder.operations).toEqual([
+      ...['min', 'sum'],
+      ...new Array(9).fill('max'),
+    ]);
   });
 
   test('adds the sums of a bucket up; dense ones have no fill-in', () => {
-    const recorder = new ExchangeRecorder(1);
+    const recorder = new ExchangeRecorder(1, 2);
     recorder.message(terms);
     recorder.summed(0, { bytes: 400 });
     recorder.summed(0, { bytes: 80 });
-    recorder.finish(1, 1);
+    recorder.finish(1, 1, 0);
     expect(observationOf(recorder.report)?.sums).toEqual([
       { bytes: 480, nnzReduced: undefined },
     ]);
   });
 
   test('is nothing of an exchange that does not count, or that moved nothing', () => {
-    const recorder = new ExchangeRecorder(0);
+    const recorder = new ExchangeRecorder(0, 2);
     recorder.message(terms);
     recorder.disregard();
-    recorder.finish(1, 1);
+    recorder.finish(1, 1, 0);
     expect(observationOf(recorder.report)).toBeUndefined();
-    recorder.finish(1, 1);
+    recorder.finish(1, 1, 0);
     expect(observationOf(recorder.report)).toBeUndefined();
     recorder.message(terms);
-    recorder.finish(1, 1);
+    recorder.finish(1, 1, 0);
     expect(observationOf(recorder.report)).toMatchObject({ seconds: 1, terms });
+  });
+
+  test('takes the time of an exchange from all ranks, of which one is ahead and one behind in turn', () => {
+    // On a wire of 4 s a message, with 10 s of computing: rank 1 begins 3 s after rank 0, finds its data there
+    // after a second, and is ahead in the next.
+    const ends = [new ExchangeRecorder(0, 2), new ExchangeRecorder(0, 2)];
+    let begun = [0, 3];
+    for (let exchange = 0; exchange < 6; exchange++) {
+      const ended = [begun[1]! + 4, begun[0]! + 4];
+      for (const [rank, recorder] of ends.entries()) {
+        recorder.message(terms);
+        recorder.finish(ended[rank]! - begun[rank]!, 0, ended[rank]!);
+      }
+      const [one, other] = ends.map(({ report }) => report);
+      const agreed = ends[0]!.operations.map((operation, place) => {
+        const [a, b] = [one![place]!, other![place]!];
+        return operation === 'sum' ? a + b : Math[operation](a, b);
+      });
+      // The first exchange has no period.
+      expect(observationOf(agreed)?.seconds).toBeCloseTo(exchange === 0 ? 1 : 4, 9);
+      begun = ended.map((end) => end + 10);
+    }
   });
 });
