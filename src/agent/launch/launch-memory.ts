@@ -8,7 +8,6 @@ import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { pipelineOf } from '../../shared/spec/parallelism/pipeline.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
-import { mayHaveGpu } from '../training/create-trainer.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
 import {
   factsOf,
@@ -31,6 +30,8 @@ export interface LaunchMemoryOptions {
   /** Facts of the whole model. */
   readonly facts: MemoryFacts;
   readonly layers: readonly LayerFacts[] | undefined;
+  /** Whether the machines of the ranks may have a GPU that the backend `auto` takes. */
+  readonly mayHaveGpu: boolean;
   /** All that will be in force. */
   readonly plans: readonly ExchangePlan[];
 }
@@ -83,14 +84,14 @@ export class LaunchMemory {
 
   /** @throws GradwireError `MEMORY_TOO_SMALL`: what no arena can hold */
   requireArenas(): void {
-    const { plans, spec } = this.#options;
+    const { mayHaveGpu, plans, spec } = this.#options;
     const { backend } = spec;
     for (const [stage, facts] of this.#facts.entries()) {
       // On a GPU the gradient may be there, unless tables keep it here.
       const hasTables = facts.tensors.some(({ isTable }) => isTable);
       const onHost = backend === 'wasm' || backend === 'torch';
       // The machine that checks it may be a login node; ranks without a GPU refuse `webgpu`.
-      const mayBeThere = backend === 'webgpu' || mayHaveGpu();
+      const mayBeThere = backend === 'webgpu' || mayHaveGpu;
       const isHere = onHost || !mayBeThere || hasTables;
       if (!isHere) continue;
       const parts = this.ofRank(stage);

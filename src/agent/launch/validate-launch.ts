@@ -29,6 +29,7 @@ import { LaunchMemory } from './launch-memory.ts';
 import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/check-workload.ts';
+import { mayHaveGpu } from '../training/create-trainer.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
 import { checkProgramSpec, requireEngines } from '../training/program-workload.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
@@ -82,14 +83,22 @@ declare class Checked {
 /** A launch that has been checked: `validateLaunch` returns it, and nothing else makes one. */
 export type Launch = LaunchParts & Checked;
 
+/** The place of the ranks. */
+interface RanksPlace {
+  /** Whether a scheduler allots their machines: this one’s hardware does not tell what they have. */
+  readonly allotted?: boolean | undefined;
+}
+
 /**
  * @param known facts already read (`inspectSpec`)
+ * @param place default: the ranks run here, some of them at least
  * @throws GradwireError the first problem
  */
 export function validateLaunch(
   parsed: ParsedSpec,
   requests: readonly SwitchRequest[] = [],
   known?: SpecFacts,
+  { allotted = false }: RanksPlace = {},
 ): Launch {
   checkPairs(parsed);
   checkLinks(parsed);
@@ -132,6 +141,7 @@ export function validateLaunch(
     spec,
     layers,
     facts: checked.memory,
+    mayHaveGpu: allotted || mayHaveGpu(),
     plans: [plan, ...switches.map((change) => change.plan)],
   });
   memory.requireArenas();

@@ -56,7 +56,9 @@ export class RunLaunches {
     const [lead, ...others] = this.#parts.nodes.of(spec);
     assertAlone([lead, ...others]);
     if (lead.slurm !== undefined) checkSlurmRun(spec, lead.slurm);
-    return (await lead.request('validate', { spec, switches }, READ_MS)).spec;
+    const allotted = lead.slurm !== undefined;
+    const request = { spec, switches, allotted };
+    return (await lead.request('validate', request, READ_MS)).spec;
   }
 
   /** Validates and starts a run. Resolves when its first iteration begins. */

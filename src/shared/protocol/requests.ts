@@ -48,7 +48,12 @@ export const placesSchema = z.array(rank).min(1).max(MOST_RANKS).readonly();
 
 export const requestSchemas = {
   /** The spec with every name and parameter checked against the registries. */
-  validate: z.object({ spec: z.unknown(), switches: switchRequestsSchema.optional() }),
+  validate: z.object({
+    spec: z.unknown(),
+    switches: switchRequestsSchema.optional(),
+    /** Whether a scheduler allots the machines of the ranks. */
+    allotted: z.boolean().optional(),
+  }),
   /** Start the given ranks; answered when all of them listen. */
   prepare: run.extend({
     /** An experiment's spec; the launch checks it against everything that the agent knows. */

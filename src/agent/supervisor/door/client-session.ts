@@ -153,10 +153,10 @@ export class ClientSession {
   #makeHandlers(): Handlers {
     const runs = this.#runs;
     return {
-      validate: async ({ spec, switches }) => {
+      validate: async ({ allotted, spec, switches }) => {
         const parsed = parseExperimentSpec(spec);
         const known = await inspectSpec(parsed);
-        const launch = validateLaunch(parsed, switches, known);
+        const launch = validateLaunch(parsed, switches, known, { allotted });
         return { spec: launch.spec, switches: launch.switches };
       },
       prepare: async (request) => {

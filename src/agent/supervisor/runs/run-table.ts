@@ -121,7 +121,8 @@ export class RunTable {
     const secret = randomBytes(SECRET_BYTES);
     const { switches } = launch;
     const known = { model: meta.model, data: meta.data };
-    const checked = validateLaunch(spec, switches, known);
+    const allotted = launch.slurm !== undefined;
+    const checked = validateLaunch(spec, switches, known, { allotted });
     const request = { run: id, spec, secret, ...launch };
     return this.#make(request, checked, meta, journal, {
       createdAt,
@@ -193,10 +194,11 @@ export class RunTable {
     if (this.#runs.has(request.run)) {
       throw inputError('RUN_EXISTS', `run "${request.run}" already exists`);
     }
-    const checked = validateLaunch(request.spec, request.switches, known);
-    const { spec } = checked;
     const { switches, ranks, network, places, node, listen, ports, slurm, tree } =
       request;
+    const allotted = slurm !== undefined;
+    const checked = validateLaunch(request.spec, switches, known, { allotted });
+    const { spec } = checked;
     if (slurm !== undefined) checkSlurmRun(spec, slurm);
     if (tree !== undefined) this.trees.directoryOf(tree);
     const launch = {
