@@ -2,7 +2,7 @@
  * Files that `compress` and `decompress` read and write. A vector is raw little-endian
  * float32, nothing else. A bad file is an input error: exit 2.
  */
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { open, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resolveHome } from '../../main/home/home.ts';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
@@ -10,8 +10,10 @@ import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
 import { writeWhole } from './whole-file.ts';
 
-/** Most bytes that Node.js reads at once, and more than an arena holds. */
-const MAXIMUM_BYTES = 2 ** 31 - 1;
+/** The bytes of an arena: a state file is longer than its vector. */
+const MAXIMUM_BYTES = 2 ** 32;
+/** Node.js reads less than 2 GiB at once. */
+const PIECE_BYTES = 2 ** 30;
 
 /** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE` */
 export async function readInput(file: string): Promise<Uint8Array> {
@@ -25,7 +27,7 @@ export async function readInput(file: string): Promise<Uint8Array> {
         next: 'Write the data into a file first.',
       });
     }
-    if (size <= MAXIMUM_BYTES) return await readFile(file);
+    if (size <= MAXIMUM_BYTES) return await readPieces(file, size);
     throw inputError(
       'FILE_TOO_LARGE',
       `the file has ${size} bytes; at most ${MAXIMUM_BYTES} are supported`,
@@ -38,6 +40,24 @@ export async function readInput(file: string): Promise<Uint8Array> {
     if (cause instanceof GradwireError) throw cause;
     throw fileUnreadable(file, cause);
   }
+}
+
+/** @param size of the file; its end where it has become shorter since */
+async function readPieces(file: string, size: number): Promise<Uint8Array> {
+  await using handle = await open(file);
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  while (at < size) {
+    const { bytesRead } = await handle.read(
+      bytes,
+      at,
+      Math.min(PIECE_BYTES, size - at),
+      at,
+    );
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return bytes.subarray(0, at);
 }
 
 /** The bytes of a file, undefined where there is none. */

@@ -9,6 +9,7 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -228,6 +229,9 @@ describe('wrong input', () => {
     values[17] = -Infinity;
     put('infinite.f32', values);
     put('odd.f32', new Uint8Array(4801));
+    put('long.f32', new Uint8Array(0));
+    // A hole, which takes no place on the disk.
+    truncateSync(at('long.f32'), 2 ** 32 + 4);
     mkdirSync(at('folder'));
     symlinkSync(at('nowhere'), at('dangling'));
     using rank = new LoneRank({ method: 'topk', shape: [LENGTH] });
@@ -264,6 +268,7 @@ describe('wrong input', () => {
     [replace(topk(), '--in', at('nope')), 'FILE_UNREADABLE', /no such file.*nope\)/],
     [replace(topk(), '--in', at('folder')), 'FILE_UNREADABLE', /directory.*folder\)/],
     [replace(topk(), '--in', at('odd.f32')), 'VECTOR_SIZE_INVALID', /4801 bytes/],
+    [replace(topk(), '--in', at('long.f32')), 'FILE_TOO_LARGE', /4294967300 bytes/],
     [
       replace(topk(), '--in', at('nan.f32')),
       'VECTOR_NOT_FINITE',
