@@ -82,6 +82,8 @@ it('tells a browser without the token which address to open', async () => {
   const visited = await stranger.newPage();
   await visited.goto(`http://127.0.0.1:${port}/`);
   await visited.getByText('Open the address that Gradwire printed').waitFor();
+  await visited.getByText('does not let this page read the runs').waitFor();
+  expect(await visited.getByText('Reading the runs').count()).toBe(0);
   await stranger.close();
 });
 
