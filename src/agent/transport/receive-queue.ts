@@ -14,6 +14,7 @@ import { failure, type GradwireError } from '../../shared/errors/errors.ts';
 import type { FrameSink } from './frame-reader.ts';
 import { decodeAbortBody, type FrameHeader } from './message-frame.ts';
 import type { PendingReceive } from './pending-operation.ts';
+import { giveBack, SPARE_BYTES, takeSpare } from './spare-buffers.ts';
 
 export interface ReceiveEvents {
   delivered(receive: PendingReceive): void;
@@ -29,6 +30,8 @@ interface KeptMessage {
   /** Memory that a reader fills itself, and how much of it is filled. */
   tail: Buffer;
   tailBytes: number;
+  /** Tails that are given back. */
+  readonly lent: Buffer[];
 }
 
 interface Stream {
@@ -51,8 +54,6 @@ export const WORTH_KEEPING = 16 * 2 ** 10;
  * something.
  */
 const KEPT_MESSAGE_BYTES = 512;
-/** Memory allocated at once for a message that no receive expects yet. */
-const TAIL_BYTES = 256 * 2 ** 10;
 const NO_BYTES = Buffer.alloc(0);
 
 export class ReceiveQueue implements FrameSink {
@@ -105,6 +106,7 @@ export class ReceiveQueue implements FrameSink {
     receive.begin(message.frame);
     for (const piece of message.pieces) receive.take(piece);
     receive.take(message.tail.subarray(0, message.tailBytes));
+    for (const tail of message.lent) giveBack(tail);
     this.#keptBytes -= message.bytes;
     this.#keptMessages--;
     if (this.#target.kind === 'kept' && this.#target.message === message) {
@@ -123,7 +125,14 @@ export class ReceiveQueue implements FrameSink {
     const stream = this.#stream(frame.stream);
     const receive = stream.posted.shift();
     if (receive === undefined) {
-      const message = { frame, pieces: [], bytes: 0, tail: NO_BYTES, tailBytes: 0 };
+      const message = {
+        frame,
+        pieces: [],
+        bytes: 0,
+        tail: NO_BYTES,
+        tailBytes: 0,
+        lent: [],
+      };
       stream.kept.push(message);
       this.#keptMessages++;
       this.#target = { kind: 'kept', message };
@@ -161,7 +170,7 @@ export class ReceiveQueue implements FrameSink {
     const { message } = target;
     if (message.tailBytes === message.tail.length) {
       seal(message);
-      message.tail = Buffer.allocUnsafe(Math.min(missing, TAIL_BYTES));
+      message.tail = tailOf(message, missing);
     }
     return message.tail.subarray(message.tailBytes, message.tailBytes + missing);
   }
@@ -244,6 +253,14 @@ export class ReceiveQueue implements FrameSink {
       },
     );
   }
+}
+
+/** Memory for a message of which this many bytes are missing, allocated at once. */
+function tailOf({ lent }: KeptMessage, missing: number): Buffer {
+  if (missing < SPARE_BYTES / 2) return Buffer.allocUnsafe(missing);
+  const tail = takeSpare();
+  lent.push(tail);
+  return tail;
 }
 
 /** Turns the tail into a piece, so that bytes received in another way follow it. */

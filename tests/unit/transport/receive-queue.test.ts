@@ -138,6 +138,39 @@ describe('messages', () => {
     );
   });
 
+  test('that come early lie in memory of their own, which later ones use again', () => {
+    const { queue: tested } = queue();
+    const length = 600_000;
+    const arriveEarly = (value: number): Set<ArrayBufferLike> => {
+      const used = new Set<ArrayBufferLike>();
+      tested.begin({ ...base, kind: 'data', length });
+      for (let missing = length; missing > 0;) {
+        const room = tested.room(missing)!;
+        used.add(room.buffer);
+        room.fill(value);
+        tested.filled(room.length);
+        missing -= room.length;
+      }
+      tested.end();
+      return used;
+    };
+    const shared = <T>(one: Set<T>, other: Set<T>): T[] =>
+      [...one].filter((memory) => other.has(memory));
+    const take = (): Buffer => {
+      const { into, receive } = expectation(length);
+      tested.post(receive);
+      return into;
+    };
+    const [first, second] = [arriveEarly(1), arriveEarly(2)];
+    expect(shared(first, second)).toEqual([]);
+    expect(take().equals(Buffer.alloc(length, 1))).toBe(true);
+    const third = arriveEarly(3);
+    expect(shared(third, second)).toEqual([]);
+    expect(shared(third, first)).not.toEqual([]);
+    expect(take().equals(Buffer.alloc(length, 2))).toBe(true);
+    expect(take().equals(Buffer.alloc(length, 3))).toBe(true);
+  });
+
   test('of no bytes are messages', async () => {
     const { queue: tested } = queue();
     const { receive } = expectation(0);
