@@ -8,6 +8,7 @@ DIRECTORY has MNIST's four IDX files. A GradScaler may skip steps: all ranks the
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 import torch
@@ -32,6 +33,10 @@ def main() -> None:
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cuda":
+        # Each rank of a machine has a GPU of its own, where there are enough.
+        place = int(os.environ.get("LOCAL_RANK", "0"))
+        torch.cuda.set_device(place % torch.cuda.device_count())
     images, labels = read_digits(options.directory, "train")
     torch.manual_seed(1)
     network = nn.Sequential(

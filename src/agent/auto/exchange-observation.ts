@@ -4,11 +4,12 @@
  * that a rank sent for summing and the fill-in of sparse results. They are combined over
  * ranks, so that all know the same:
  *
- * - the time of an exchange is the mean time from the end of the last one to the end of this one, less the
- *   longest that a rank spends outside of it: waiting for the slowest rank is not a property of the network.
- *   No single rank tells it. The last to arrive finds the others' data there, and what it sends itself its
- *   network card carries while it computes again; the others wait for that, begin later, and are the last
- *   next time. It is no less than what the rank that waits least spends;
+ * - the time of an exchange is the mean over the ranks of the time since their last one ended, less the longest
+ *   that one of them spent outside of exchanges meanwhile: waiting for the slowest rank is not a property of the
+ *   network. No single rank tells it. The last to arrive finds the others' data there, and what it sends itself
+ *   its network card carries while it computes again; the others wait for that, begin later, and are the last
+ *   next time. The time is never less than what the rank that waits least spends. It is a lower bound: a rank that
+ *   computes longer than the others hides what is sent meanwhile;
  * - everything else is the maximum over ranks.
  *
  * Cost: 7 + 2·buckets numbers; O(1) a message, except for a sample of a dense result.
@@ -38,7 +39,7 @@ export interface Observation {
 
 /** A rank's own observation. Plain data. */
 export interface Finished extends Observation {
-  /** Seconds from the end of the exchange before; undefined for the first. */
+  /** Seconds from the end of the exchange before; undefined for the first under a plan or after a checkpoint. */
   readonly period?: number | undefined;
 }
 

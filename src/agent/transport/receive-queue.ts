@@ -30,7 +30,7 @@ interface KeptMessage {
   /** Memory that a reader fills itself, and how much of it is filled. */
   tail: Buffer;
   tailBytes: number;
-  /** Tails that are given back. */
+  /** Tails from `spare-buffers.ts`, given back once their message is delivered. */
   readonly lent: Buffer[];
 }
 
@@ -150,8 +150,7 @@ export class ReceiveQueue implements FrameSink {
         target.receive.take(piece);
         break;
       case 'kept':
-        seal(target.message);
-        target.message.pieces.push(keep(piece));
+        keepIn(target.message, piece);
         target.message.bytes += piece.length;
         this.#keptBytes += piece.length;
         break;
@@ -255,12 +254,24 @@ export class ReceiveQueue implements FrameSink {
   }
 }
 
-/** Memory for a message of which this many bytes are missing, allocated at once. */
+/** Memory for a message of which this many bytes are missing. Small ones would waste a spare buffer. */
 function tailOf({ lent }: KeptMessage, missing: number): Buffer {
   if (missing < SPARE_BYTES / 2) return Buffer.allocUnsafe(missing);
   const tail = takeSpare();
   lent.push(tail);
   return tail;
+}
+
+/** Keeps a piece, a small one where the tail has room for it. */
+function keepIn(message: KeptMessage, piece: Buffer): void {
+  const { tail, tailBytes } = message;
+  if (piece.length < WORTH_KEEPING && piece.length <= tail.length - tailBytes) {
+    tail.set(piece, tailBytes);
+    message.tailBytes += piece.length;
+    return;
+  }
+  seal(message);
+  message.pieces.push(keep(piece));
 }
 
 /** Turns the tail into a piece, so that bytes received in another way follow it. */

@@ -1,12 +1,16 @@
 /**
- * Memory of messages that no receive expects yet, used again and again by all connections of a thread. A
- * buffer is outside of V8's heap, but counts: after some megabytes of new ones V8 looks for garbage in all of the
- * heap, which took a rank 7 % of its processor time with a gradient of 60 MB.
+ * Memory of messages that no receive expects yet, used again and again by the native connections of a thread whose
+ * bytes are neither encrypted nor emulated. A buffer is outside of V8's heap, but counts: after some megabytes of new ones V8
+ * looks for garbage in all of the heap. With a gradient of 60 MB that was a tenth of what two ranks of a PyTorch program,
+ * the program included, took of their processors.
  */
 
 /** Bytes of a buffer. */
 export const SPARE_BYTES = 256 * 2 ** 10;
-/** The most that are kept, 64 MiB: half of a bucket may come early, from a rank that is ahead. */
+/**
+ * The most that are kept, 64 MiB. From a rank that is ahead, half of a dense bucket may come early; PyTorch’s may have
+ * the size of a model’s largest tensor.
+ */
 const MOST_SPARES = 256;
 
 const spares: Buffer[] = [];

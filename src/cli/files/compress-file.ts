@@ -16,7 +16,7 @@ import type { JsonObject } from '../../shared/checks/json.ts';
 import {
   assertApart,
   placedAt,
-  readIfPresent,
+  readStateIfPresent,
   readVector,
   replaceFile,
   writeOutput,
@@ -113,7 +113,7 @@ export async function compressFile(task: CompressTask): Promise<CompressReport> 
 
 async function readState(file: string | undefined): Promise<StateFile | undefined> {
   if (file === undefined) return undefined;
-  const bytes = await readIfPresent(file);
+  const bytes = await readStateIfPresent(file);
   return bytes && (await placedAt(file, () => unpackRankState(bytes)));
 }
 

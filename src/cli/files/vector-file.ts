@@ -2,7 +2,7 @@
  * Files that `compress` and `decompress` read and write. A vector is raw little-endian
  * float32, nothing else. A bad file is an input error: exit 2.
  */
-import { open, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { resolveHome } from '../../main/home/home.ts';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
@@ -10,13 +10,17 @@ import { GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { fileNotWritable, fileUnreadable } from '../../shared/errors/file-error.ts';
 import { writeWhole } from './whole-file.ts';
 
-/** The bytes of an arena: a state file is longer than its vector. */
-const MAXIMUM_BYTES = 2 ** 32;
-/** Node.js reads less than 2 GiB at once. */
+/** Most bytes that Node.js reads at once, and more than a vector or a payload may have. */
+const MOST_BYTES = 2 ** 31 - 1;
+/** Most bytes of a state file, which has several vectors. */
+const MOST_STATE_BYTES = 2 ** 32;
 const PIECE_BYTES = 2 ** 30;
 
-/** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE` */
-export async function readInput(file: string): Promise<Uint8Array> {
+/**
+ * @param most bytes
+ * @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE`
+ */
+export async function readInput(file: string, most = MOST_BYTES): Promise<Uint8Array> {
   try {
     const about = await stat(file);
     const { size } = about;
@@ -27,10 +31,11 @@ export async function readInput(file: string): Promise<Uint8Array> {
         next: 'Write the data into a file first.',
       });
     }
-    if (size <= MAXIMUM_BYTES) return await readPieces(file, size);
+    if (size <= MOST_BYTES) return await readFile(file);
+    if (size <= most) return await readPieces(file, size);
     throw inputError(
       'FILE_TOO_LARGE',
-      `the file has ${size} bytes; at most ${MAXIMUM_BYTES} are supported`,
+      `the file has ${size} bytes; at most ${most} are supported`,
       {
         place: file,
         next: 'Split the vector, as a run splits a model into buckets.',
@@ -60,13 +65,15 @@ async function readPieces(file: string, size: number): Promise<Uint8Array> {
   return bytes.subarray(0, at);
 }
 
-/** The bytes of a file, undefined where there is none. */
-export async function readIfPresent(file: string): Promise<Uint8Array | undefined> {
+/** The bytes of a state file, undefined where there is none. */
+export async function readStateIfPresent(
+  file: string,
+): Promise<Uint8Array | undefined> {
   const found = await stat(file).then(
     () => true,
     (cause: NodeJS.ErrnoException) => cause.code !== 'ENOENT',
   );
-  return found ? await readInput(file) : undefined;
+  return found ? await readInput(file, MOST_STATE_BYTES) : undefined;
 }
 
 /** @throws GradwireError `FILE_UNREADABLE`, `FILE_TOO_LARGE`, `VECTOR_SIZE_INVALID` */

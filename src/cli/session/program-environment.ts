@@ -7,8 +7,6 @@ import { inputError } from '../../shared/errors/errors.ts';
 
 const PASSED =
   /^(PATH|VIRTUAL_ENV|PYTHON[A-Z_]*|LD_LIBRARY_PATH|LD_PRELOAD|(CONDA|OMP|MKL|KMP|OPENBLAS|CUDA|TORCH|NCCL|GLOO)_[A-Z0-9_]*)$/;
-/** Variables that ranks have of their own. */
-const OWN = new Set(['CUDA_VISIBLE_DEVICES']);
 
 /**
  * @param wanted `NAME`, with its value here, or `NAME=value`
@@ -22,8 +20,7 @@ export function programEnvironment(
 ): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(isHere ? environment : {})) {
-    if (value === undefined || OWN.has(name) || !PASSED.test(name)) continue;
-    passed[name] = value;
+    if (value !== undefined && PASSED.test(name)) passed[name] = value;
   }
   for (const text of wanted) {
     const equals = text.indexOf('=');

@@ -15,7 +15,7 @@ export function requirePlannable(
     'a program of your own cannot be predicted: its gradients are known only when it runs',
     {
       place: 'workload.command',
-      next: 'Run it, and read its phases; a switch of the run is predicted from them.',
+      next: 'Run it, and read its phases and its verdict.',
     },
   );
 }
