@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IterationRecord } from '../../src/shared/records/iteration.ts';
+import type { Verdict } from '../../src/shared/verdict/verdict.ts';
+import { capitalized } from '../../src/shared/words/capitalized.ts';
 import { AppPage } from '../harness/app-page.ts';
 import type { GradwireHome } from '../harness/gradwire.ts';
 import { LASTING } from '../harness/lasting-runs.ts';
@@ -362,6 +364,25 @@ describe('a run that the command line started, as it goes on', () => {
       await untilShown('current-plan', /^none over ring$/);
     },
   );
+});
+
+it('has the same verdict on the page of an ended run, after a reload and on the command line', async () => {
+  await untilIteration((await iterationShown()) + 20);
+  expect(await home.run(['runs', 'stop', 'last'])).toMatchObject({ code: 0 });
+  await untilShown('run-state', /stopped/i);
+  const { stdout } = await home.run(['runs', 'verdict', 'last', '--json']);
+  const { statements } = JSON.parse(stdout) as Pick<Verdict, 'statements'>;
+  const told = statements.map((statement) => `${capitalized(statement.text)}.`);
+  expect(told.length).toBeGreaterThan(0);
+  const shown = async (): Promise<readonly string[]> => {
+    const sentences = page.getByTestId('verdict').getByRole('button');
+    const texts = await sentences.allInnerTexts();
+    return texts.map((sentence) => sentence.replaceAll('\u00a0', ' ').trim());
+  };
+  await expect.poll(shown).toEqual(told);
+  await page.reload();
+  await untilShown('run-state', /stopped/i);
+  await expect.poll(shown).toEqual(told);
 });
 
 it('never had an error in the page', () => {
