@@ -13,6 +13,10 @@ const LEAST_NORMAL: u32 = 0x38800000;
 /** The difference of the exponents' biases, 127 and 15, at their place in an f32. */
 const REBIAS: u32 = 0x38000000;
 const HALF: u32 = 0x3f000000;
+/** 1 at the place of an f32's exponent. */
+const EXPONENT: u32 = 0x00800000;
+/** The bits of an f32 that an infinite binary16 becomes when it is moved and rebiased. */
+const INFINITE_F16: u32 = 0x47800000;
 const LARGEST_BF16: u32 = 0x7f7f;
 const LARGEST_F16: u32 = 0x7bff;
 const TILE: u32 = 64;
@@ -158,20 +162,36 @@ export function narrowRandomly(
   }
 }
 
-/** Four codes in the low halves of the lanes as f32. */
-function wideF16(c: v128, sign: v128, magnitude: v128, lift: v128, infinite: v128, top: v128): v128 {
-  const m = v128.and(c, magnitude);
-  // Times 2¹¹²: exponents get their other bias, and subnormals become normal.
-  const value = f32x4.mul(i32x4.shl(m, 13), lift);
+/**
+ * Four codes in the low halves of the lanes as f32. A subnormal code gets the exponent of the least normal value, and
+ * that value is subtracted. A product with 2¹¹² would be as exact, but its operand would be a subnormal f32, for
+ * which some processors take many times as long, and small gradients are full of subnormal codes.
+ */
+function wideF16(
+  c: v128,
+  sign: v128,
+  magnitude: v128,
+  rebias: v128,
+  exponent: v128,
+  leastNormal: v128,
+  infinite: v128,
+  top: v128,
+): v128 {
+  const m = i32x4.add(i32x4.shl(v128.and(c, magnitude), 13), rebias);
+  const subnormal = f32x4.sub(i32x4.add(m, exponent), leastNormal);
+  const value = v128.bitselect(subnormal, m, i32x4.lt_s(m, leastNormal));
   const special = v128.and(i32x4.ge_s(m, infinite), top);
   return v128.or(v128.or(value, special), i32x4.shl(v128.and(c, sign), 16));
 }
 
 function wide(code: u32, isF16: bool): f32 {
   if (!isF16) return reinterpret<f32>(code << 16);
-  const m = code & 0x7fff;
-  const value = reinterpret<u32>(reinterpret<f32>(m << 13) * <f32>5192296858534827628530496329220096.0);
-  const special: u32 = m >= 0x7c00 ? 0x7f800000 : 0;
+  const m = ((code & 0x7fff) << 13) + REBIAS;
+  const value =
+    m < LEAST_NORMAL
+      ? reinterpret<u32>(reinterpret<f32>(m + EXPONENT) - reinterpret<f32>(LEAST_NORMAL))
+      : m;
+  const special: u32 = m >= INFINITE_F16 ? 0x7f800000 : 0;
   return reinterpret<f32>(value | special | ((code & 0x8000) << 16));
 }
 
@@ -179,8 +199,10 @@ function wide(code: u32, isF16: bool): f32 {
 export function widen(data: usize, n: u32, out: usize, format: u32): void {
   const sign = held(0x8000);
   const magnitude = held(0x7fff);
-  const lift = held(0x77800000);
-  const infinite = held(0x7c00);
+  const rebias = held(REBIAS);
+  const exponent = held(EXPONENT);
+  const leastNormal = held(LEAST_NORMAL);
+  const infinite = held(INFINITE_F16);
   const top = held(0x7f800000);
   const vectors = n >>> 3;
   for (let i: u32 = 0; i < vectors; i++) {
@@ -191,8 +213,8 @@ export function widen(data: usize, n: u32, out: usize, format: u32): void {
       v128.store(out, i32x4.shl(low, 16));
       v128.store(out, i32x4.shl(high, 16), 16);
     } else {
-      v128.store(out, wideF16(low, sign, magnitude, lift, infinite, top));
-      v128.store(out, wideF16(high, sign, magnitude, lift, infinite, top), 16);
+      v128.store(out, wideF16(low, sign, magnitude, rebias, exponent, leastNormal, infinite, top));
+      v128.store(out, wideF16(high, sign, magnitude, rebias, exponent, leastNormal, infinite, top), 16);
     }
     data += 16;
     out += 32;
@@ -238,19 +260,19 @@ export function addHalves(out: usize, x: usize, n: u32, format: u32): void {
     const largest = held(LARGEST_F16);
     const sign = held(0x8000);
     const magnitude16 = held(0x7fff);
-    const lift = held(0x77800000);
-    const infinite = held(0x7c00);
+    const exponent = held(EXPONENT);
+    const infinite = held(INFINITE_F16);
     const top = held(0x7f800000);
     for (let i: u32 = 0; i < vectors; i++) {
       const c = v128.load(out);
       const d = v128.load(x);
       const a = f32x4.add(
-        wideF16(i32x4.extend_low_i16x8_u(c), sign, magnitude16, lift, infinite, top),
-        wideF16(i32x4.extend_low_i16x8_u(d), sign, magnitude16, lift, infinite, top),
+        wideF16(i32x4.extend_low_i16x8_u(c), sign, magnitude16, rebias, exponent, leastNormal, infinite, top),
+        wideF16(i32x4.extend_low_i16x8_u(d), sign, magnitude16, rebias, exponent, leastNormal, infinite, top),
       );
       const b = f32x4.add(
-        wideF16(i32x4.extend_high_i16x8_u(c), sign, magnitude16, lift, infinite, top),
-        wideF16(i32x4.extend_high_i16x8_u(d), sign, magnitude16, lift, infinite, top),
+        wideF16(i32x4.extend_high_i16x8_u(c), sign, magnitude16, rebias, exponent, leastNormal, infinite, top),
+        wideF16(i32x4.extend_high_i16x8_u(d), sign, magnitude16, rebias, exponent, leastNormal, infinite, top),
       );
       const ca = nearestF16(a, magnitude, one, below, rebias, leastNormal, half, largest);
       const cb = nearestF16(b, magnitude, one, below, rebias, leastNormal, half, largest);

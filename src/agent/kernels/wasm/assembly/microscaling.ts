@@ -12,6 +12,8 @@ const MAGNITUDE: u32 = 0x7fffffff;
 const THREE_QUARTERS: u32 = 0x600000;
 /** The bits of an infinite f32; those of a NaN are above. */
 const INFINITE: u32 = 0x7f800000;
+/** 1 at the place of an f32's exponent. */
+const EXPONENT: u32 = 0x00800000;
 const NAN_SCALE: u32 = 255;
 const BLOCK: u32 = 32;
 /** Elements of which the random bits are drawn at once: two blocks. */
@@ -231,9 +233,9 @@ export function decodeBlocks(
 ): void {
   use(format);
   const by = shift;
-  // The bits of a code, as an f32, are its value less the difference of the biases.
-  const lift = reinterpret<f32>(rebias + (127 << 23));
-  const lifts = f32x4.splat(lift);
+  const rebased = held(rebias);
+  const exponent = held(EXPONENT);
+  const least = held(leastNormal);
   const magnitude = held(0x7f);
   const sign = held(0x80);
   for (let start: u32 = 0; start < n; start += BLOCK) {
@@ -248,16 +250,16 @@ export function decodeBlocks(
       const c = v128.load(codes);
       const low = i16x8.extend_low_i8x16_u(c);
       const high = i16x8.extend_high_i8x16_u(c);
-      v128.store(out, four(i32x4.extend_low_i16x8_u(low), by, magnitude, sign, lifts, factors));
-      v128.store(out, four(i32x4.extend_high_i16x8_u(low), by, magnitude, sign, lifts, factors), 16);
-      v128.store(out, four(i32x4.extend_low_i16x8_u(high), by, magnitude, sign, lifts, factors), 32);
-      v128.store(out, four(i32x4.extend_high_i16x8_u(high), by, magnitude, sign, lifts, factors), 48);
+      v128.store(out, four(i32x4.extend_low_i16x8_u(low), by, magnitude, sign, rebased, exponent, least, factors));
+      v128.store(out, four(i32x4.extend_high_i16x8_u(low), by, magnitude, sign, rebased, exponent, least, factors), 16);
+      v128.store(out, four(i32x4.extend_low_i16x8_u(high), by, magnitude, sign, rebased, exponent, least, factors), 32);
+      v128.store(out, four(i32x4.extend_high_i16x8_u(high), by, magnitude, sign, rebased, exponent, least, factors), 48);
       codes += 16;
       out += 64;
     }
     for (; i < count; i++) {
       const code = <u32>load<u8>(codes);
-      const value = reinterpret<f32>((code & 0x7f) << by) * lift * factor;
+      const value = valueOf(code & 0x7f) * factor;
       store<u32>(out, reinterpret<u32>(value) | ((code & 0x80) << 24));
       codes += 1;
       out += 4;
@@ -265,13 +267,30 @@ export function decodeBlocks(
   }
 }
 
+/** The value of a code without its sign, as `wideF16` of `half-precision.ts` finds it. */
 @inline
-function four(c: v128, by: u32, magnitude: v128, sign: v128, lifts: v128, factors: v128): v128 {
-  const value = f32x4.mul(
-    f32x4.mul(i32x4.shl(v128.and(c, magnitude), by), lifts),
-    factors,
-  );
-  return v128.or(value, i32x4.shl(v128.and(c, sign), 24));
+function valueOf(code: u32): f32 {
+  const m = (code << shift) + rebias;
+  return m < leastNormal
+    ? reinterpret<f32>(m + EXPONENT) - reinterpret<f32>(leastNormal)
+    : reinterpret<f32>(m);
+}
+
+@inline
+function four(
+  c: v128,
+  by: u32,
+  magnitude: v128,
+  sign: v128,
+  rebased: v128,
+  exponent: v128,
+  least: v128,
+  factors: v128,
+): v128 {
+  const m = i32x4.add(i32x4.shl(v128.and(c, magnitude), by), rebased);
+  const subnormal = f32x4.sub(i32x4.add(m, exponent), least);
+  const value = v128.bitselect(subnormal, m, i32x4.lt_s(m, least));
+  return v128.or(f32x4.mul(value, factors), i32x4.shl(v128.and(c, sign), 24));
 }
 
 /** The position of the first code above the largest finite one, its sign aside; n if there is none. */
