@@ -116,9 +116,12 @@ function lanesOf(
   });
 }
 
-/** The first span of a lane that ends after a moment: spans of a lane do not overlap. */
-export function firstAfter({ ends }: Lane, moment: number): number {
-  let low = 0;
+/**
+ * The first span of a lane that ends after a moment: spans of a lane do not overlap.
+ * @param from the first span that may be it
+ */
+export function firstAfter({ ends }: Lane, moment: number, from = 0): number {
+  let low = from;
   let high = ends.length;
   while (low < high) {
     const middle = (low + high) >> 1;

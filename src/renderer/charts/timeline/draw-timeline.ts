@@ -1,48 +1,57 @@
 /**
- * Draws a timeline on a canvas. Spans narrower than a pixel are drawn one per pixel, so a frame
- * costs at most the lanes' pixels, whatever is in them.
+ * Draws the lanes of a timeline that are in view on a canvas. Spans narrower than a pixel are drawn
+ * one per pixel, so spans cost a frame at most the pixels of these lanes; messages in view are gone through.
  */
 import { PHASES } from '../../../shared/records/phases.ts';
-import {
-  firstAfter,
-  type Lane,
-  type Timeline,
-} from '../../../shared/trace/timeline.ts';
 import { formatDuration } from '../../../shared/words/units.ts';
 import { translucent, type Palette } from '../palette.ts';
+import { drawArrows } from './draw-arrows.ts';
+import { drawPath } from './draw-path.ts';
+import {
+  AXIS_HEIGHT,
+  GAP,
+  LANE_HEIGHT,
+  lanesInView,
+  topOf,
+  type LanesInView,
+} from './lane-view.ts';
+import { spansToDraw } from './spans-to-draw.ts';
 import type { TimeWindow } from './time-window.ts';
+import type { TimelineIndex } from './timeline-index.ts';
 
-export const LANE_HEIGHT = 26;
-export const AXIS_HEIGHT = 20;
 /** Room for the names of lanes, px, on a canvas of this width. */
 export const labelWidth = (width: number): number => (width < NARROW ? 72 : 104);
 const NARROW = 480;
-const GAP = 4;
-/** More arrows than these would hide the spans. */
-const MOST_ARROWS = 300;
 const NAMED_FROM = 44;
 /** Pixels from which a span has an edge to the one before it. */
 const EDGED_FROM = 10;
 
 export interface TimelineDrawing {
-  readonly timeline: Timeline;
+  readonly index: TimelineIndex;
   readonly window: TimeWindow;
+  /** Pixels of lanes that are scrolled away. */
+  readonly scrolled: number;
   readonly selection: TimeWindow | undefined;
   /** The span that is pointed at or walked to. */
   readonly marked: { readonly lane: number; readonly span: number } | undefined;
   readonly palette: Palette;
 }
 
-export const heightOf = ({ lanes }: Timeline): number =>
-  AXIS_HEIGHT + lanes.length * LANE_HEIGHT + GAP;
-
-const topOf = (lane: number): number => AXIS_HEIGHT + lane * LANE_HEIGHT;
+/** A frame: what is drawn, and where. */
+export interface Frame extends LanesInView {
+  readonly drawing: TimelineDrawing;
+  readonly width: number;
+  readonly height: number;
+  readonly labels: number;
+  readonly x: (time: number) => number;
+  readonly top: (lane: number) => number;
+}
 
 export function drawTimeline(
   canvas: HTMLCanvasElement,
   drawing: TimelineDrawing,
 ): void {
-  const { palette, selection, timeline, window: shown } = drawing;
+  const { index, palette, scrolled, selection, window: shown } = drawing;
   const scale = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   if (width === 0 || height === 0) return;
@@ -57,45 +66,73 @@ export function drawTimeline(
   context.textBaseline = 'middle';
   const labels = labelWidth(width);
   const perNanosecond = (width - labels) / (shown.to - shown.from);
-  const x = (time: number): number => labels + (time - shown.from) * perNanosecond;
+  const { end, first } = lanesInView(index.timeline.lanes.length, { scrolled, height });
+  const frame: Frame = {
+    drawing,
+    first,
+    end,
+    width,
+    height,
+    labels,
+    x: (time) => labels + (time - shown.from) * perNanosecond,
+    top: (lane) => topOf(lane, { scrolled }),
+  };
 
-  drawLabels(context, timeline, { palette, width });
-  context.save();
-  context.beginPath();
-  context.rect(labels, 0, width - labels, height);
-  context.clip();
-  drawAxis(context, { shown, width, height, x, palette });
-  for (const [index, lane] of timeline.lanes.entries()) {
-    drawLane(context, { lane, top: topOf(index), shown, x, drawing });
-  }
-  drawArrows(context, { drawing, x });
-  drawClocks(context, { drawing, width, perNanosecond });
-  if (selection !== undefined) {
-    const [left, right] = [x(selection.from), x(selection.to)];
+  within(context, [0, AXIS_HEIGHT, width, height - AXIS_HEIGHT], () => {
+    drawLabels(context, frame);
+  });
+  within(context, [labels, 0, width - labels, height], () => {
+    drawAxis(context, frame);
+  });
+  within(context, [labels, AXIS_HEIGHT, width - labels, height - AXIS_HEIGHT], () => {
+    for (let lane = first; lane < end; lane++) drawLane(context, lane, frame);
+    drawPath(context, frame);
+    drawArrows(context, frame);
+    drawClocks(context, frame, perNanosecond);
+  });
+  if (selection === undefined) return;
+  within(context, [labels, 0, width - labels, height], () => {
+    const [left, right] = [frame.x(selection.from), frame.x(selection.to)];
     context.fillStyle = translucent(palette.accent, 0.16);
     context.fillRect(left, 0, right - left, height);
     context.strokeStyle = palette.accent;
     context.lineWidth = 1;
     context.strokeRect(left, 0.5, Math.max(1, right - left), height - 1);
-  }
+  });
+}
+
+/** Draws within a rectangle only. */
+function within(
+  context: CanvasRenderingContext2D,
+  [left, top, width, height]: readonly [number, number, number, number],
+  draw: () => void,
+): void {
+  context.save();
+  context.beginPath();
+  context.rect(left, top, width, height);
+  context.clip();
+  draw();
   context.restore();
 }
 
 function drawLabels(
   context: CanvasRenderingContext2D,
-  { lanes }: Timeline,
-  { palette, width }: { readonly palette: Palette; readonly width: number },
+  { drawing, end, first, top, width }: Frame,
 ): void {
-  for (const [index, { rank, thread }] of lanes.entries()) {
-    const middle = topOf(index) + LANE_HEIGHT / 2;
-    const isFirst = lanes[index - 1]?.rank !== rank;
-    if (isFirst && index > 0) {
+  const { index, palette } = drawing;
+  const { lanes } = index.timeline;
+  for (let lane = first; lane < end; lane++) {
+    const { rank, thread } = lanes[lane]!;
+    const middle = top(lane) + LANE_HEIGHT / 2;
+    const isFirst = lanes[lane - 1]?.rank !== rank;
+    if (isFirst && lane > 0) {
       context.fillStyle = palette.grid;
-      context.fillRect(0, topOf(index) - 1, width, 1);
+      context.fillRect(0, top(lane) - 1, width, 1);
     }
     const isNarrow = width < NARROW;
     context.fillStyle = palette.ink;
-    if (isFirst || isNarrow) {
+    // The first lane in view may be another one of its rank.
+    if (isFirst || isNarrow || lane === first) {
       context.fillText(isNarrow ? `r${rank}` : `rank ${rank}`, 4, middle);
     }
     context.fillStyle = palette.soft;
@@ -103,20 +140,13 @@ function drawLabels(
   }
 }
 
-interface Axis {
-  readonly shown: TimeWindow;
-  readonly width: number;
-  readonly height: number;
-  readonly x: (time: number) => number;
-  readonly palette: Palette;
-}
-
 /** Ticks at a round distance, some hundred pixels apart. */
 function drawAxis(
   context: CanvasRenderingContext2D,
-  { height, palette, shown, width, x }: Axis,
+  { drawing, height, labels, width, x }: Frame,
 ): void {
-  const rough = ((shown.to - shown.from) / (width - labelWidth(width))) * 110;
+  const { palette, window: shown } = drawing;
+  const rough = ((shown.to - shown.from) / (width - labels)) * 110;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((one) => one >= rough)!;
   for (let at = Math.ceil(shown.from / step) * step; at < shown.to; at += step) {
@@ -128,29 +158,18 @@ function drawAxis(
   }
 }
 
-interface DrawnLane {
-  readonly lane: Lane;
-  readonly top: number;
-  readonly shown: TimeWindow;
-  readonly x: (time: number) => number;
-  readonly drawing: TimelineDrawing;
-}
-
 function drawLane(
   context: CanvasRenderingContext2D,
-  { drawing, lane, shown, top, x }: DrawnLane,
+  place: number,
+  { drawing, labels, top: topOfLane, width, x }: Frame,
 ): void {
-  const { marked, palette, timeline } = drawing;
+  const { index, marked, palette, window: shown } = drawing;
+  const lane = index.timeline.lanes[place]!;
+  const top = topOfLane(place);
   const height = LANE_HEIGHT - GAP;
-  let drawnTo = -Infinity;
-  for (let i = firstAfter(lane, shown.from); i < lane.starts.length; i++) {
-    const start = lane.starts[i]!;
-    if (start >= shown.to) break;
-    const left = x(start);
+  for (const i of spansToDraw(lane, shown, width - labels)) {
+    const left = x(lane.starts[i]!);
     const right = Math.max(x(lane.ends[i]!), left + 0.75);
-    // Drawn over already, by a span in the same pixel.
-    if (right <= drawnTo) continue;
-    drawnTo = right - left < 1 ? Math.floor(left) + 1 : right;
     const phase = PHASES[lane.phases[i]!]!;
     context.fillStyle = right - left < 6 ? palette.phases[phase] : palette.fills[phase];
     context.fillRect(left, top + GAP / 2, right - left, height);
@@ -176,13 +195,12 @@ function drawLane(
       });
     }
   }
-  const { lanes } = timeline;
-  if (marked === undefined || lanes[marked.lane] !== lane) return;
+  if (marked?.lane !== place) return;
   const left = x(lane.starts[marked.span]!);
-  const width = Math.max(2, x(lane.ends[marked.span]!) - left);
+  const right = x(lane.ends[marked.span]!);
   context.strokeStyle = palette.ink;
   context.lineWidth = 2;
-  context.strokeRect(left, top + GAP / 2, width, height);
+  context.strokeRect(left, top + GAP / 2, Math.max(2, right - left), height);
 }
 
 /** A span's name on a plate, since patterns would make it illegible. */
@@ -210,67 +228,21 @@ function drawName(
   context.fillText(text, left + 6, middle + 0.5);
 }
 
-function drawArrows(
-  context: CanvasRenderingContext2D,
-  {
-    drawing,
-    x,
-  }: { readonly drawing: TimelineDrawing; readonly x: (time: number) => number },
-): void {
-  const { palette, timeline, window: shown } = drawing;
-  const { arrows, lanes } = timeline;
-  const seen = arrows.filter(
-    ({ received, sent }) => received > shown.from && sent < shown.to,
-  );
-  if (seen.length > MOST_ARROWS) return;
-  const laneOf = new Map(
-    lanes.flatMap(({ isEngine, rank }, index) => (isEngine ? [[rank, index]] : [])),
-  );
-  context.strokeStyle = palette.ink;
-  context.fillStyle = palette.ink;
-  context.lineWidth = 1;
-  context.globalAlpha = 0.55;
-  for (const { from, received, sent, to } of seen) {
-    const [a, b] = [laneOf.get(from)!, laneOf.get(to)!];
-    const isDown = b > a;
-    const [x1, x2] = [x(sent), x(received)];
-    const y1 = topOf(a) + (isDown ? LANE_HEIGHT - GAP / 2 : GAP / 2);
-    const y2 = topOf(b) + (isDown ? GAP / 2 : LANE_HEIGHT - GAP / 2);
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.lineTo(x2, y2);
-    context.stroke();
-    const angle = Math.atan2(y2 - y1, x2 - x1);
-    context.beginPath();
-    context.moveTo(x2, y2);
-    for (const side of [-0.4, 0.4]) {
-      context.lineTo(x2 - 7 * Math.cos(angle + side), y2 - 7 * Math.sin(angle + side));
-    }
-    context.fill();
-  }
-  context.globalAlpha = 1;
-}
-
 /** The uncertainty of each rank's clock as a bar of its length, at the right. */
 function drawClocks(
   context: CanvasRenderingContext2D,
-  {
-    drawing,
-    perNanosecond,
-    width,
-  }: {
-    readonly drawing: TimelineDrawing;
-    readonly perNanosecond: number;
-    readonly width: number;
-  },
+  { drawing, end, first, labels, top, width }: Frame,
+  perNanosecond: number,
 ): void {
-  const { palette, timeline } = drawing;
-  for (const [index, { rank }] of timeline.lanes.entries()) {
-    if (timeline.lanes[index - 1]?.rank === rank) continue;
-    const { uncertainty } = timeline.clocks.get(rank)!;
-    const length = Math.min(2 * uncertainty * perNanosecond, width - labelWidth(width));
+  const { index, palette } = drawing;
+  const { clocks, lanes } = index.timeline;
+  for (let lane = first; lane < end; lane++) {
+    const { rank } = lanes[lane]!;
+    if (lanes[lane - 1]?.rank === rank) continue;
+    const { uncertainty } = clocks.get(rank)!;
+    const length = Math.min(2 * uncertainty * perNanosecond, width - labels);
     if (length < 2) continue;
-    const middle = topOf(index) + 1.5;
+    const middle = top(lane) + 1.5;
     context.strokeStyle = palette.accent;
     context.lineWidth = 1.5;
     context.beginPath();
