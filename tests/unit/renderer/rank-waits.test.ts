@@ -2,36 +2,43 @@
 import { describe, expect, it } from 'vitest';
 import { RunHistory } from '../../../src/renderer/state/history/run-history.ts';
 import {
+  heldRecords,
   meansOver,
   mostIterations,
+  needsRecords,
   rankRows,
   summaryRows,
   waitsIn,
   waitsText,
+  type PartReading,
 } from '../../../src/renderer/state/runs/rank-waits.ts';
+import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { iterationRecord } from './records.ts';
 
 const RANKS = 3;
 const [SLOW_FROM, SLOW_TO, LENGTH] = [40, 60, 200];
 
-/** Rank 2 is awaited in iterations 40 to 59, and rank 0 from 150 on. */
-function history(): RunHistory {
-  const made = new RunHistory(RANKS);
-  for (let iteration = 0; iteration < LENGTH; iteration++) {
+/** The records of iterations: rank 2 is awaited in 40 to 59, and rank 0 from 150 on. */
+function* records(from: number, to: number): Generator<IterationRecord> {
+  for (let iteration = from; iteration < to; iteration++) {
     const isSlow = iteration >= SLOW_FROM && iteration < SLOW_TO;
     const awaited = isSlow ? 2 : iteration >= 150 ? 0 : undefined;
     for (let rank = 0; rank < RANKS; rank++) {
       const waits = awaited !== undefined && awaited !== rank;
-      made.add(
-        iterationRecord({
-          rank,
-          iteration,
-          phases: { compute: waits ? 4 : 10, wait: waits ? 6 : 0 },
-          waitedFor: waits ? { [String(awaited)]: 6 } : {},
-        }),
-      );
+      yield iterationRecord({
+        rank,
+        iteration,
+        phases: { compute: waits ? 4 : 10, wait: waits ? 6 : 0 },
+        waitedFor: waits ? { [String(awaited)]: 6 } : {},
+      });
     }
   }
+}
+
+function history(from = 0): RunHistory {
+  const made = new RunHistory(RANKS);
+  made.readsFrom(from);
+  for (const record of records(from, LENGTH)) made.add(record);
   return made;
 }
 
@@ -39,7 +46,7 @@ const nodes = new Map<number, string>();
 const textOf = (from: number, to: number): string =>
   waitsText(waitsIn(history(), { from, to }), {
     ranks: RANKS,
-    part: { from, to },
+    part: { from, to, reading: 'read' },
     nodes,
   });
 
@@ -60,14 +67,63 @@ describe('who waits for whom', () => {
     );
   });
 
-  it('is not known of parts that are too long, or no longer held one by one', () => {
-    const recent = { oldest: 100 } as RunHistory['recent'];
-    expect(waitsIn({ ranks: RANKS, recent }, { from: 99, to: 110 })).toBeUndefined();
+  it('is not known of parts that are too long: it is said how far to zoom', () => {
     const to = mostIterations(RANKS) + 1;
     expect(waitsIn(history(), { from: 0, to })).toBeUndefined();
-    expect(
-      waitsText(undefined, { ranks: RANKS, part: { from: 0, to }, nodes }),
-    ).toContain('zoom in, or follow the run');
+    const tell = (ranks: number, length: number): string =>
+      waitsText(undefined, {
+        ranks,
+        part: { from: 0, to: length, reading: 'read' },
+        nodes,
+      });
+    expect(tell(RANKS, 5462)).toBe(
+      'To see who waits for whom, zoom in until at most 5,461 iterations are shown.',
+    );
+    expect(tell(64, 257)).toContain('at most 256 iterations');
+    expect(tell(64, 256)).not.toContain('zoom in');
+  });
+
+  it('is not told of half a part whose first half was not read', () => {
+    const opened = history(100);
+    expect(waitsIn(opened, { from: 90, to: 160 })).toBeUndefined();
+    expect(waitsIn(opened, { from: 100, to: 160 })?.iterations).toBe(60);
+  });
+
+  it('is known of an older part by its records, alike', () => {
+    const part = { from: 45, to: 65 };
+    const opened = history(100);
+    expect(needsRecords(opened, part)).toBe(true);
+    // Ranks answer in any order.
+    const read = heldRecords([...records(45, 65)].reverse(), RANKS, part);
+    const summary = waitsIn(read, part)!;
+    // In 15 of 20 iterations, ranks 0 and 1 wait 6 ms each.
+    expect(summary.awaited).toEqual([0, 0, 4.5]);
+    expect(summary.straggler).toBe(2);
+    expect(summary.perRank[0]).toEqual({ wall: 10, wait: 4.5 });
+    expect(summary).toEqual(waitsIn(history(), part));
+    // Of what lies beside it nothing is known.
+    expect(waitsIn(read, { from: 44, to: 60 })).toBeUndefined();
+  });
+
+  it.each([
+    { what: 'is held', ranks: RANKS, from: 100, to: 150, needs: false },
+    { what: 'begins before', ranks: RANKS, from: 99, to: 150, needs: true },
+    { what: 'is as long as can be read', ranks: 64, from: 0, to: 256, needs: true },
+    { what: 'is longer', ranks: 64, from: 0, to: 257, needs: false },
+    { what: 'is empty', ranks: RANKS, from: 50, to: 50, needs: false },
+    { what: 'has one rank', ranks: 1, from: 0, to: 50, needs: false },
+  ])('needs records of a part that $what: $needs', ({ from, needs, ranks, to }) => {
+    expect(needsRecords({ heldFrom: 100, ranks }, { from, to })).toBe(needs);
+  });
+
+  it('says how far its records are read', () => {
+    const tell = (reading: PartReading): string =>
+      waitsText(undefined, { ranks: RANKS, part: { from: 5, to: 25, reading }, nodes });
+    expect(tell('reading')).toBe('Reading who waits for whom in iterations 5–24…');
+    expect(tell('read')).toBe('No rank has a record of iterations 5–24.');
+    expect(tell({ code: 'RUN_PURGED', kind: 'failure', message: 'it is gone' })).toBe(
+      'Who waits for whom could not be read: it is gone.',
+    );
   });
 
   it('is not told of too few iterations', () => {

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import type { ComparedExchanges } from '../../../src/shared/records/notice.ts';
+import type { Statement } from '../../../src/shared/verdict/proof.ts';
 import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
-import { verdict } from '../../../src/shared/verdict/verdict.ts';
+import { verdict, type Verdict } from '../../../src/shared/verdict/verdict.ts';
 import type { VerdictContext } from '../../../src/shared/verdict/verdict-context.ts';
 import {
   findStraggler,
   summarizeWindow,
   type WindowSummary,
 } from '../../../src/shared/verdict/window-summary.ts';
+import { brokenPromise } from '../../harness/planted-causes.ts';
 import { iterationRecord } from './records.ts';
 
 /** Three ranks of which rank 2 computes longest and the others wait for it. */
@@ -173,11 +176,90 @@ describe('verdict', () => {
   it('does not contradict the engine, which has compared both', () => {
     const { statements } = verdict(summary(), {
       ranks: 3,
-      doesNotPay: 'topk takes 9 ms',
+      doesNotPay: { message: 'topk takes 9 ms' },
     })!;
     expect(statements.at(-1)).toMatchObject({
       text: 'do not compress here: the engine has measured that this compression takes longer than it saves',
       proof: { terms: [{ value: 'topk takes 9 ms' }] },
+    });
+  });
+
+  describe('without compression', () => {
+    const denseOf = (
+      exchange: ComparedExchanges | undefined,
+      window = summary(),
+    ): Statement =>
+      verdict(window, {
+        ranks: 3,
+        doesNotPay: { message: 'topk takes 3 ms', exchange },
+      })!.statements.at(-1)!;
+
+    it('promises what the engine has measured, and no more', () => {
+      const { proof, remedy, text } = denseOf({
+        ...{ compressed: 3, uncompressed: 1, measured: true },
+      });
+      // A step takes 10 ms, in each window of it.
+      expect(remedy).toEqual({
+        id: 'dense',
+        gain: { step: { mean: 8, low: 8, high: 10 }, factor: 1.25, isBound: false },
+      });
+      expect(text).toContain(
+        'without it, a step could shrink to 8.00 ms (1.25× as fast)',
+      );
+      expect(proof.terms.map(({ name, value }) => `${name}: ${value}`)).toEqual([
+        'the engine: topk takes 3 ms',
+        'step: 10.0 ms',
+        'exchange: 3.00 ms',
+        'exchange without compression, measured: 1.00 ms',
+        'with the remedy: 8.00 ms (8.00 ms–10.0 ms)',
+      ]);
+    });
+
+    it('leaves room for an exchange that was only predicted', () => {
+      const { gain } = denseOf({
+        ...{ compressed: 3, uncompressed: 1, measured: false },
+      }).remedy!;
+      expect(gain.step).toEqual({ mean: 8, low: 7, high: 10 });
+    });
+
+    it('promises no more than the step shows of the exchange', () => {
+      // Of 10 ms, the ranks communicate for 14/3 ms: a third of such an exchange.
+      const { gain } = denseOf({
+        ...{ compressed: 14, uncompressed: 11, measured: true },
+      }).remedy!;
+      expect(gain.step.mean).toBeCloseTo(9, 9);
+      expect(gain.step.low).toBeCloseTo(9, 9);
+    });
+
+    it('gives no number where the times are not known, or hardly differ', () => {
+      const { remedy, text } = denseOf(undefined);
+      expect(text).toMatch(/longer than it saves$/);
+      expect(remedy!.gain).toMatchObject({ factor: 1, step: { mean: 10, high: 10 } });
+      expect(remedy!.gain.step.low).toBeCloseTo(10 - 14 / 3, 9);
+      const alike = { compressed: 3, uncompressed: 2.9, measured: true };
+      expect(denseOf(alike).text).toMatch(/longer than it saves$/);
+    });
+
+    it('is kept by a run that is faster, and broken by one that is slower than before', () => {
+      const { gain } = denseOf({
+        ...{ compressed: 3, uncompressed: 1, measured: true },
+      }).remedy!;
+      const after = (wall: number): Verdict => {
+        const recent = new RecentIterations(3, 64);
+        for (let iteration = 0; iteration < 20; iteration++) {
+          for (const rank of [0, 1, 2])
+            recent.add(iterationRecord({ rank, iteration, phases: { compute: wall } }));
+        }
+        return verdict(summarizeWindow(recent, 0, 20)!, { ranks: 3 })!;
+      };
+      expect(brokenPromise(gain, after(8))).toBeUndefined();
+      expect(brokenPromise(gain, after(9))).toBeUndefined();
+      expect(brokenPromise(gain, after(11))).toMatch(
+        /^promised 8.0 to 10.0 ms, shown 11/,
+      );
+      expect(brokenPromise(gain, after(7))).toMatch(
+        /^promised 8.0 to 10.0 ms, shown 7/,
+      );
     });
   });
 

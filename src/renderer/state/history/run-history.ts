@@ -79,6 +79,11 @@ export class RunHistory {
     return this.recent.newestComplete + 1;
   }
 
+  /** The first iteration of those that are held one by one. */
+  get heldFrom(): number {
+    return Math.max(this.recent.oldest, this.#fullFrom);
+  }
+
   /** The width of bins that a run of this many iterations has here. */
   widthFor(iterations: number): number {
     this.#whole.reach(Math.max(0, iterations - 1));
@@ -138,7 +143,7 @@ export class RunHistory {
     if (to <= from) return [];
     const { rank } = query;
     const width = binWidth(to - from, query.limit);
-    const held = this.#heldFrom;
+    const held = this.heldFrom;
     if (from >= held) return this.#recentBins.bins({ from, to, width, rank });
     if (rank === undefined && width >= this.#whole.width) {
       return this.#wholeBins(from, to, width);
@@ -172,14 +177,9 @@ export class RunHistory {
   heldBins(query: BinQuery): Bin[] {
     const to = Math.min(query.to, this.length);
     const width = binWidth(to - Math.max(0, query.from), query.limit);
-    const from = Math.max(query.from, this.#heldFrom);
+    const from = Math.max(query.from, this.heldFrom);
     const { rank } = query;
     return to <= from ? [] : this.#recentBins.bins({ from, to, width, rank });
-  }
-
-  /** The first iteration of those that are held one by one. */
-  get #heldFrom(): number {
-    return Math.max(this.recent.oldest, this.#fullFrom);
   }
 
   #wholeBins(from: number, to: number, width: number): Bin[] {

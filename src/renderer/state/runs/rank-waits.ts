@@ -2,7 +2,10 @@
  * Waits of ranks for each other, in the part of a run that its charts show. While they follow the run, these are
  * of the last iterations under the current plan, as in the verdict; where they stand still, of that part.
  */
+import type { ErrorData } from '../../../shared/errors/errors.ts';
+import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import { rankTitle } from '../../../shared/verdict/rank-nodes.ts';
+import { RecentIterations } from '../../../shared/verdict/recent-iterations.ts';
 import {
   summarizeWindow,
   VERDICT_MINIMUM,
@@ -13,10 +16,13 @@ import { meanOf, type Bin } from '../history/bin.ts';
 import type { RunHistory } from '../history/run-history.ts';
 
 /** The iterations from ≤ i < to. */
-interface Part {
+export interface Part {
   readonly from: number;
   readonly to: number;
 }
+
+/** Iterations one by one, as a page follows them or has read them. */
+export type HeldIterations = Pick<RunHistory, 'heldFrom' | 'ranks' | 'recent'>;
 
 /** Records that are summarised while a chart is moved: more would hold up its drawing. */
 const MOST_RECORDS = 16_384;
@@ -25,14 +31,33 @@ const MOST_RECORDS = 16_384;
 export const mostIterations = (ranks: number): number =>
   Math.max(1, Math.floor(MOST_RECORDS / ranks));
 
-/** The waits in a part; undefined if it is too long, or no longer held one by one. */
+const isShort = (ranks: number, { from, to }: Part): boolean =>
+  to > from && to - from <= mostIterations(ranks);
+
+/** The waits in a part; undefined if it is too long, or not held one by one. */
 export function waitsIn(
-  history: Pick<RunHistory, 'ranks' | 'recent'>,
-  { from, to }: Part,
+  { heldFrom, ranks, recent }: HeldIterations,
+  part: Part,
 ): WindowSummary | undefined {
-  const { ranks, recent } = history;
-  if (from < recent.oldest || to - from > mostIterations(ranks)) return undefined;
-  return summarizeWindow(recent, from, to);
+  if (part.from < heldFrom || !isShort(ranks, part)) return undefined;
+  return summarizeWindow(recent, part.from, part.to);
+}
+
+/** Whether waits in a part are known once its records are read. */
+export const needsRecords = (
+  { heldFrom, ranks }: Pick<HeldIterations, 'heldFrom' | 'ranks'>,
+  part: Part,
+): boolean => ranks > 1 && part.from < heldFrom && isShort(ranks, part);
+
+/** The records of a part as a run's page holds its last ones, so that waits in it are computed alike. */
+export function heldRecords(
+  records: readonly IterationRecord[],
+  ranks: number,
+  { from, to }: Part,
+): HeldIterations {
+  const recent = new RecentIterations(ranks, to - from);
+  for (const record of records) recent.add(record);
+  return { heldFrom: from, ranks, recent };
 }
 
 /** Mean step and wait of a rank, in milliseconds. */
@@ -85,6 +110,14 @@ export const rankRows = (
     awaited: waits?.awaited[rank],
   }));
 
+/** The state of the records of a part: how far they are read, or the error that this met. */
+export type PartReading = 'read' | 'reading' | ErrorData;
+
+/** A part that stands still in the charts. */
+interface ShownPart extends Part {
+  readonly reading: PartReading;
+}
+
 /**
  * A sentence on who waits for whom.
  * @param part that is shown, if it stands still
@@ -98,19 +131,14 @@ export function waitsText(
     ranks,
   }: {
     readonly ranks: number;
-    readonly part: Part | undefined;
+    readonly part: ShownPart | undefined;
     readonly nodes: ReadonlyMap<number, string>;
   },
 ): string {
   if (part === undefined && summary === undefined)
     return 'Waiting for the first iteration.';
   if (ranks < 2) return 'A single rank never waits.';
-  if (summary === undefined) {
-    return (
-      `Who waits for whom is known of up to ${formatCount(mostIterations(ranks))} of the last iterations at ` +
-      'once: zoom in, or follow the run.'
-    );
-  }
+  if (summary === undefined) return unknownText(ranks, part!);
   if (summary.iterations < VERDICT_MINIMUM)
     return 'Too few iterations to tell whether a rank is a straggler.';
   const iterations = part === undefined ? undefined : rangeText(summary);
@@ -122,6 +150,19 @@ export function waitsText(
   const who = rankTitle(straggler, nodes).replace(/^r/, 'R');
   const which = iterations ?? `the last ${formatCount(summary.iterations)} iterations`;
   return `${who} is the straggler of ${which}: every other rank waits ${formatDuration(awaited[straggler])} a step for it.`;
+}
+
+/** A sentence on why it is not known who waits for whom. */
+function unknownText(ranks: number, part: ShownPart): string {
+  const { from, reading, to } = part;
+  if (to <= from) return 'Not all ranks have finished these iterations.';
+  if (!isShort(ranks, part)) {
+    return `To see who waits for whom, zoom in until at most ${formatCount(mostIterations(ranks))} iterations are shown.`;
+  }
+  if (reading === 'read') return `No rank has a record of ${rangeText(part)}.`;
+  return reading === 'reading'
+    ? `Reading who waits for whom in ${rangeText(part)}…`
+    : `Who waits for whom could not be read: ${reading.message}.`;
 }
 
 /** `iterations 89–191` */
