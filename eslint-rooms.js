@@ -576,7 +576,7 @@ export const rooms = {
   // Figures of papers, repeated: definitions, judgement, charts and pages; it runs nothing.
   'reproduce/chart': [SHARED],
   reproduce: ['reproduce/chart', SHARED],
-  'reproduce/page': ['reproduce', 'reproduce/chart', SHARED],
+  'reproduce/page': ['reproduce', 'reproduce/chart', 'reproduce/figures', SHARED],
   'reproduce/figures': ['reproduce', 'reproduce/chart', SHARED],
 
   // The command line knows main's core but not its hosts, and the engine's entry alone.

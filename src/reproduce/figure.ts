@@ -83,9 +83,14 @@ export interface Figure {
   /** The rule that `judge` follows, in words. */
   readonly rule: string;
   /** The settings of these runs, each with the place in the paper or the reason. */
-  readonly settings?: readonly Setting[];
+  readonly settings: readonly Setting[];
   /** Differences between these runs and the paper's. */
   readonly differences: readonly string[];
+  /**
+   * Verdicts at laptop scale that do not count any more, oldest first, a line for each with the reason. They
+   * are no part of a result, so a line that is added voids none.
+   */
+  readonly history?: readonly string[];
   /** Times decide a part of the rule. */
   readonly timed?: true;
   readonly seeds: readonly number[];

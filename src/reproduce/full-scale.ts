@@ -12,8 +12,8 @@ export interface FullScale {
   readonly cases: readonly Case[];
   /** Differences between these runs and the paper's. */
   readonly differences: readonly string[];
-  /** Settings with where they come from; default: those that the differences name. */
-  readonly settings?: Figure['settings'];
+  /** Settings of these runs, each with the place in the paper or the reason. */
+  readonly settings: Figure['settings'];
   readonly data?: BroughtData;
   /** The claim, if the figure's own names a smaller model. */
   readonly title?: string;
@@ -67,7 +67,7 @@ export function atFullScale(
       next: `${from} Then name the directory: --data DIRECTORY.`,
     });
   }
-  const { title = figure.title, measure = figure.measure, settings = [] } = full;
+  const { title = figure.title, measure = figure.measure, settings } = full;
   const onMachines: Figure = {
     ...figure,
     id: fullScaleId(figure),

@@ -29,7 +29,7 @@ export function judgedAgain(
       : atFullScale(figure, { ...full, processors: undefined }, figures);
   const isSame =
     result.setup === undefined
-      ? isDeepStrictEqual(now.settings ?? [], result.settings)
+      ? isDeepStrictEqual(now.settings, result.settings)
       : result.setup === setupOf(now);
   const planned = plannedRuns(now)
     .map((one) => `${one.case.id} ${one.seed}`)

@@ -1,8 +1,11 @@
 /**
  * The time that `gradwire reproduce --quick` has, and which figures it leaves out. A figure is never made
  * smaller: fewer seeds or iterations would not decide it. It is made whole if its runs fit, else it is given up
- * as soon as the first runs say so. What is left at the end goes to those that still fit, the shortest first.
+ * as soon as the first runs say so; it is not begun where even its first run may take more than what is left.
+ * What is left at the end goes to those that still fit, the shortest first.
  */
+import { isProgram } from '../shared/spec/program-spec.ts';
+import { formatElapsed } from '../shared/words/units.ts';
 import type { PlannedRun } from './planned-runs.ts';
 
 /** Milliseconds for all figures: under half an hour with the run that is under way when a figure is given up. */
@@ -22,6 +25,10 @@ export class QuickBudget {
   /** Milliseconds that all runs of a figure would take, of those that were given up once. */
   readonly #whole = new Map<string, number>();
   readonly #tried = new Set<string>();
+  /** The longest first run of a figure, in milliseconds. */
+  #longest = 0;
+  /** The most milliseconds that a rank’s iteration took in a first run, by model. */
+  readonly #paces = new Map<string, number>();
   /** Figures that were left out, in the order in which that was found. */
   #leftOut: readonly LeftOut[] = [];
 
@@ -37,6 +44,38 @@ export class QuickBudget {
   /** Milliseconds that the next figure may take: a part of what is left, or all of it in the second round. */
   get share(): number {
     return this.#tried.size === 0 ? this.#left * SHARE : this.#left;
+  }
+
+  /**
+   * Whether there is time for a figure's first run, which is estimated by those of the same model, or by the
+   * longest of all for a model that is new; leaves the figure out if not. One that was taken back is known to fit.
+   */
+  begins(figure: string, runs: readonly PlannedRun[]): boolean {
+    if (this.#tried.has(figure)) return true;
+    const first = this.#firstOf(runs);
+    if (this.#left > 0 && first <= this.#left) return true;
+    const needed =
+      first > 0 ? `, and its first run may take ${formatElapsed(first)}` : '';
+    this.leaveOut({
+      figure,
+      why: `not begun: ${formatElapsed(this.#left)} of the time was left${needed}`,
+    });
+    return false;
+  }
+
+  /** Takes how long the first of a figure's runs took. */
+  tookFirst(runs: readonly PlannedRun[], milliseconds: number): void {
+    const { model, work } = firstOf(runs);
+    const pace = milliseconds / work;
+    this.#longest = Math.max(this.#longest, milliseconds);
+    this.#paces.set(model, Math.max(pace, this.#paces.get(model) ?? 0));
+  }
+
+  /** Milliseconds that a figure's first run may take. */
+  #firstOf(runs: readonly PlannedRun[]): number {
+    const { model, work } = firstOf(runs);
+    const pace = this.#paces.get(model);
+    return pace === undefined ? this.#longest : pace * work;
   }
 
   /** Takes what a figure took, whole or not, from what is left. */
@@ -67,6 +106,18 @@ export class QuickBudget {
     this.#leftOut = this.#leftOut.filter(({ figure }) => figure !== shortest.figure);
     return shortest.figure;
   }
+}
+
+/** The model of a figure's first run, and its work. */
+function firstOf(runs: readonly PlannedRun[]): {
+  readonly model: string;
+  readonly work: number;
+} {
+  const { workload } = runs[0]!.spec;
+  return {
+    model: isProgram(workload) ? 'a program' : workload.model,
+    work: workOf(runs.slice(0, 1)),
+  };
 }
 
 /**

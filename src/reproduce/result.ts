@@ -160,7 +160,7 @@ export function resultOf(
     falseVerdict,
     ours,
     findings,
-    settings: figure.settings ?? [],
+    settings: figure.settings,
     setup: setupOf(figure),
     differences: [...figure.differences, ...unwatched(figure, runs, circumstances)],
     chart: figure.chart(sweep),

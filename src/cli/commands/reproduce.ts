@@ -15,6 +15,7 @@ import { figures as known, findFigure } from '../../reproduce/figures/registry.t
 import { atFullScale, type Machines } from '../../reproduce/full-scale.ts';
 import { plannedRuns } from '../../reproduce/planned-runs.ts';
 import { QuickBudget, workOf } from '../../reproduce/quick-budget.ts';
+import { setupOf } from '../../reproduce/setup.ts';
 import { openResultDirectory, writeResult } from '../files/result-files.ts';
 import {
   addConnectOptions,
@@ -168,8 +169,8 @@ async function isDone(
   const made = result.runs.map((one) => [one.case, one.seed]);
   const planned = runs.map((one) => [one.case.id, one.seed]);
   return isDeepStrictEqual(
-    [result.full, result.python, result.settings, made],
-    [full, python, figure.settings ?? [], planned],
+    [result.full, result.python, result.setup, made],
+    [full, python, setupOf(figure), planned],
   );
 }
 

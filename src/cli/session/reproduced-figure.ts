@@ -37,6 +37,8 @@ interface Ways {
   ) => Promise<RunsMade & { remove(): Promise<void> }>;
   /** The time that is left, if there is a limit. */
   readonly quick: QuickBudget | undefined;
+  /** Makes the runs; default: real ones. */
+  readonly make?: typeof runFigure;
 }
 
 /**
@@ -47,7 +49,7 @@ interface Ways {
 export async function reproduceFigure(
   workspace: Workspace,
   plan: FigurePlan,
-  { interruption, json, keep, printer, quick, write }: Ways,
+  { interruption, json, keep, make = runFigure, printer, quick, write }: Ways,
 ): Promise<number> {
   const { figure, full, python, runs: planned } = plan;
   const device = thisComputer();
@@ -58,6 +60,7 @@ export async function reproduceFigure(
     quick.leaveOut({ figure: figure.id, why });
     return 0;
   }
+  if (quick?.begins(figure.id, planned) === false) return 0;
   printer.begin(figure, planned.length);
   const began = performance.now();
   let earlier = 0;
@@ -71,6 +74,7 @@ export async function reproduceFigure(
     const take = (made: FigureProgress): boolean => {
       const { stored, index, isKept, milliseconds } = made;
       if (isKept) earlier += milliseconds;
+      if (index === 1 && !isKept) quick?.tookFirst(planned, milliseconds);
       const { run, case: id, diverged, seed, values } = stored;
       const { label } = made.planned.case;
       const of = planned.length;
@@ -88,7 +92,7 @@ export async function reproduceFigure(
       });
       return projected(performance.now() - began, index, of) <= share;
     };
-    const end = await runFigure(
+    const end = await make(
       workspace,
       figure,
       planned,
@@ -99,7 +103,6 @@ export async function reproduceFigure(
     );
     if ('code' in end) return end.code;
     const milliseconds = performance.now() - began;
-    quick?.spend(milliseconds);
     if ('givenUpAfter' in end) {
       const made = end.givenUpAfter;
       const whole = projected(milliseconds, made, planned.length);
@@ -129,5 +132,7 @@ export async function reproduceFigure(
       process.stdout.write(`${JSON.stringify(failed)}\n`);
     }
     return reportError(thrown);
+  } finally {
+    quick?.spend(performance.now() - began);
   }
 }

@@ -94,7 +94,7 @@ export function humanFigurePrinter(write: Write): FigurePrinter {
       const lines = all.map(({ figure, why }) => `  ${figure}: ${why}`);
       write(
         `Not decided, as --quick takes half an hour at most:\n${lines.join('\n')}\n` +
-          'Give the name of a figure to make it whole, however long it takes.\n',
+          'Give the name of a figure to make it whole, however long it takes; --all makes all of them.\n',
       );
     },
   };

@@ -62,7 +62,15 @@ export const casesOf = (
 /** The parts in which such figures differ. */
 type Own = Pick<
   Figure,
-  'id' | 'number' | 'title' | 'claim' | 'settings' | 'differences' | 'cases' | 'full'
+  | 'id'
+  | 'number'
+  | 'title'
+  | 'claim'
+  | 'settings'
+  | 'history'
+  | 'differences'
+  | 'cases'
+  | 'full'
 > &
   Partial<Pick<Figure, 'seeds'>>;
 

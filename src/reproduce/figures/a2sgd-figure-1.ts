@@ -2,7 +2,11 @@
  * The distribution of one worker's gradient, and its change as training goes on. Source: A2SGD,
  * section 3, Figure 1; the first of its two models.
  */
-import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
+import {
+  formatCount,
+  formatPercent,
+  formatQuantity,
+} from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
 import type { Case, CurvePoint, Figure } from '../figure.ts';
 import { shapeOf, type GradientShape } from '../gradient-histogram.ts';
@@ -15,6 +19,8 @@ import { A2SGD } from './papers.ts';
 const ONLY = 'fnn3';
 const BATCH = 128;
 const EPOCHS = 30;
+/** Images for training: the embedded ones, and MNIST’s. */
+const [DIGITS, IMAGES] = [8000, 60_000];
 /** Epochs at either end over which a magnitude is averaged. */
 const SPAN = 3;
 /** The share of a normal distribution that lies within one deviation of its mean. */
@@ -53,11 +59,21 @@ const casesOn = (dataset: string, images: number): readonly Case[] => {
   ];
 };
 
-const SETTINGS: Figure['settings'] = [
+/** @param images of the training part */
+const settingsOn = (images: number): Figure['settings'] => [
   {
-    text: '30 epochs of batches of 128, a rate of 0.01 with gradual warm-up over five epochs and polynomial decay.',
+    text: `SGD for 30 epochs of batches of ${BATCH}, ${formatCount(EPOCHS * Math.ceil(images / BATCH))} iterations; a rate of 0.01 with gradual warm-up over five epochs and polynomial decay.`,
     because:
-      'Section 4.2 has 30 epochs, Table 1 the rate and the batch of FNN-3, section 4.1 warm-up and decay, whose length and power the text does not give.',
+      'Section 4.2: “30 epochs for FNN-3”; Table 1: a batch of 128, a rate of 0.01 and “LS(1 x) + GW + PD”. The text gives neither the length of the warm-up nor the power of the decay: five epochs and 2 are ours.',
+  },
+  {
+    text: 'No momentum.',
+    because: 'Ours: neither Table 1 nor Algorithm 1 has any.',
+  },
+  {
+    text: 'One worker.',
+    because:
+      'Section 3: “These distribution plots from one representative worker”. The text does not say of how many; alone, its gradient is what is applied.',
   },
   {
     text: 'The deviation is the root of the mean square, around 0.',
@@ -66,7 +82,7 @@ const SETTINGS: Figure['settings'] = [
 ];
 
 const DIFFERENCES = [
-  'One worker alone, so that its gradient is what is applied. In the paper it is one of several, whose number the text does not give.',
+  'One worker alone; in the paper it is one of several.',
   'The gradient of one batch at the end of each epoch; the paper’s iterations are in its plot only.',
   'Elements that are exactly 0 are left out: a pixel that is dark in every image has no gradient, whatever the distribution of the others.',
 ];
@@ -101,18 +117,18 @@ export const a2sgdFigure1: Figure = {
     '75.7 %. Second: half of the elements are above 0, within ten points. Both are means over the ' +
     'epochs. Third: the magnitude that half of the elements do not exceed is smaller over the last three of ' +
     '30 epochs than over the first three, by a tenth or more. The bounds are ours: the text gives none.',
-  settings: SETTINGS,
+  settings: settingsOn(DIGITS),
   differences: [
     'FNN-3 on the embedded digits (8,000 drawn images), not MNIST; no ResNet-20.',
     ...DIFFERENCES,
   ],
   // Not the one by which the measures were examined before.
   seeds: [11, 12, 13, 14, 15],
-  cases: casesOn('digits', 8000),
+  cases: casesOn('digits', DIGITS),
   full: {
-    cases: casesOn('mnist', 60_000),
+    cases: casesOn('mnist', IMAGES),
     data: MNIST,
-    settings: SETTINGS,
+    settings: settingsOn(IMAGES),
     differences: ['FNN-3 on MNIST, as in the paper; no ResNet-20.', ...DIFFERENCES],
   },
   measure: (records) => {

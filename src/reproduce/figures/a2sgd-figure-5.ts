@@ -4,7 +4,7 @@
  */
 import { formatFactor } from '../../shared/words/units.ts';
 import { pointOf } from '../chart/chart.ts';
-import type { Figure } from '../figure.ts';
+import type { Figure, Setting } from '../figure.ts';
 import { exceedsTimes, faster, LEAST_SPEED_UP, named, timedClaim } from '../part.ts';
 import { meanRatio, ratios, type Sweep } from '../sweep.ts';
 import {
@@ -13,27 +13,27 @@ import {
   FEW,
   GRADIENTS,
   LAPTOP_ITERATION_NOTES,
+  LAPTOP_ITERATION_SETTINGS,
   LARGE,
   LIGHT,
   MANY,
   measureIteration,
   PAPER_ITERATION_NOTES,
-  SIZES_SETTING,
+  PAPER_ITERATION_SETTINGS,
   times,
-  WORKERS_SETTING,
   type Gradient,
 } from './a2sgd-iterations.ts';
-import {
-  A2SGD_METHODS,
-  A2SGD_QSGD_SETTING,
-  A2SGD_SHARE_SETTING,
-  nameOf,
-  type MethodId,
-} from './a2sgd-peers.ts';
+import { A2SGD_METHODS, nameOf, type MethodId } from './a2sgd-peers.ts';
 import { A2SGD } from './papers.ts';
 
 const COMMON =
   'A total time is that of an iteration, times the iterations of an epoch: with the same batch of each worker, four times as many workers need a quarter of them.';
+
+const SAME_BATCH: Setting = {
+  text: 'The batch of a worker stays the same.',
+  because:
+    'Section 4.3: “the throughput of each algorithm as the number of images processed per second”; Table 1 has one batch size for each model.',
+};
 
 export const a2sgdFigure5: Figure = {
   id: 'a2sgd-figure-5',
@@ -69,17 +69,7 @@ export const a2sgdFigure5: Figure = {
     'Gaussian-k is above that of dense, top-k and QSGD; with small ones the paper’s own numbers do not say so. ' +
     'Less and above mean 1.12 times or more, SparCML’s smallest speed-up (section 8.3), as ' +
     'A2SGD’s text has no times.',
-  settings: [
-    A2SGD_QSGD_SETTING,
-    A2SGD_SHARE_SETTING,
-    SIZES_SETTING,
-    WORKERS_SETTING,
-    {
-      text: 'The batch of a worker stays the same.',
-      because:
-        'Section 4.3: “the throughput of each algorithm as the number of images processed per second”; Table 1 has one batch size for each model.',
-    },
-  ],
+  settings: [...LAPTOP_ITERATION_SETTINGS, SAME_BATCH],
   differences: [COMMON, ...LAPTOP_ITERATION_NOTES],
   timed: true,
   // The first took times from one rank.
@@ -88,6 +78,7 @@ export const a2sgdFigure5: Figure = {
   cases: A2SGD_LAPTOP_CASES,
   full: {
     cases: A2SGD_PAPER_CASES,
+    settings: [...PAPER_ITERATION_SETTINGS, SAME_BATCH],
     differences: [COMMON, ...PAPER_ITERATION_NOTES],
   },
   measure: measureIteration,

@@ -106,13 +106,16 @@ export const a2sgdTable2: Figure = {
         'Appendix A.2: “Threshold for TopK and GaussianK is 0.001d in all the experiments.” Table 2 has 2.8n + 32 bits for QSGD, the bound of QSGD’s Theorem 3.3, which is for √n levels.',
     },
     {
-      text: 'Two models, two ranks, four iterations.',
+      text: 'Two models, two ranks × 8 samples, four iterations of SGD at a rate of 0.1 without momentum.',
       because:
         'Ours: the table has formulas in n, and no payload but Gaussian-k’s depends on what was trained.',
     },
   ],
+  history: [
+    'Confirmed until what holds by construction was called checked: payloads have the sizes that their formats give them.',
+  ],
   differences: [
-    'Two models of ours, of 124,160 and 199,210 parameters; two ranks, four iterations. Neither changes n.',
+    'Two models of ours, of 124,160 and 199,210 parameters.',
     'k is 0.1 % of n, as in the paper’s runs. The paper counts 32 bits per entry, for the value alone; our entries carry their index, 64 bits in all.',
     'QSGD with √n levels, one norm for the whole gradient and Elias codes, to which the paper’s 2.8n + 32 applies; packed four-bit codes would take at least 4n.',
     'Computation and scaling efficiency, the table’s other columns, are not repeated.',

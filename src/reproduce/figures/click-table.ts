@@ -1,5 +1,6 @@
 /** A table of DCT's test losses on clicks as a figure: cases, measure, chart and table alike. */
-import type { Case, Figure } from '../figure.ts';
+import type { Figure } from '../figure.ts';
+import type { FullScale } from '../full-scale.ts';
 import type { Part } from '../part.ts';
 import type { Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
@@ -17,13 +18,18 @@ import { DCT } from './papers.ts';
 /** The parts in which these tables differ. */
 interface ClickTable extends Pick<
   Figure,
-  'id' | 'number' | 'title' | 'claim' | 'rule' | 'settings' | 'differences' | 'cases'
+  | 'id'
+  | 'number'
+  | 'title'
+  | 'claim'
+  | 'rule'
+  | 'settings'
+  | 'history'
+  | 'differences'
+  | 'cases'
 > {
-  /** Cases and differences at the paper's own sizes. */
-  readonly full: {
-    readonly cases: readonly Case[];
-    readonly differences: readonly string[];
-  };
+  /** The paper's own sizes. */
+  readonly full: Pick<FullScale, 'cases' | 'differences' | 'settings'>;
   readonly rows: readonly Compressed[];
   /** The heading of their names; default: `left out`. */
   readonly heading?: string;

@@ -6,14 +6,14 @@ import { quantile } from '../../shared/numbers/quantile.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { formatPercent, formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
-import type { Case, CurvePoint, Figure } from '../figure.ts';
+import type { Case, CurvePoint, Figure, Setting } from '../figure.ts';
 import { atMost, claim, exceedsTimes, named } from '../part.ts';
 import { meanOver, required, thresholdsOf } from '../run-measures.ts';
 import type { Sweep } from '../sweep.ts';
 import { CRITEO } from './brought-data.ts';
 import {
-  CLICK_SCRIPT,
   clickTraining,
+  FULL_CLICK_SGD,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   sgdOnClicks,
@@ -85,6 +85,24 @@ function casesOf(training: object): readonly Case[] {
 const THRESHOLDS_NOTE =
   'Thresholds are those of rank 0, for the gradient plus the residual, as the method sends them: found again in every iteration, exactly the k-th largest magnitude. The paper may have used a gradient without a residual.';
 
+const BOTH_SCALES: readonly Setting[] = [
+  FULL_CLICK_SGD,
+  {
+    text: 'Two ranks × 64 samples, 900 iterations, judged from the 350th on.',
+    because:
+      'Batches of 128, as in that script; the text names no number of trainers, and two are ours. Figure 2 is of a training of 300,000 iterations; at 99.5 % an entry is sent every 200 iterations on average, and before that its residual, and so the threshold, only grows.',
+  },
+  {
+    text: '75, 90, 95, 98 and 99.5 %.',
+    because: 'The shares of Table 2, which trains the same model.',
+  },
+  {
+    text: 'A deviation counts in all but a twentieth of the iterations, not in the worst.',
+    because:
+      'Ours: the worst of many iterations grows with their number, and the number that the paper states is lost in the text that we have. The worst is in the table.',
+  },
+];
+
 export const dctFigure2: Figure = {
   id: 'dct-figure-2',
   paper: DCT,
@@ -118,25 +136,9 @@ export const dctFigure2: Figure = {
     'iterations at 95 %, the threshold is renewed early in at most a tenth of the ' +
     'iterations. It is renewed early when it would send four times too much or too ' +
     'little. The bounds are ours.',
-  settings: [
-    {
-      text: 'Plain SGD at a rate of 0.1.',
-      because: `${CLICK_SCRIPT}.`,
-    },
-    {
-      text: 'Two ranks × 64 samples, 900 iterations, judged from the 350th on.',
-      because:
-        'Batches of 128, as in that script. Figure 2 is of a training of 300,000 iterations; at 99.5 % an entry is sent every 200 iterations on average, and before that its residual, and so the threshold, only grows.',
-    },
-    {
-      text: '75, 90, 95, 98 and 99.5 %.',
-      because: 'The shares of Table 2, which trains the same model.',
-    },
-    {
-      text: 'A deviation counts in all but a twentieth of the iterations, not in the worst.',
-      because:
-        'Ours: the worst of many iterations grows with their number, and the number that the paper states is lost in the text that we have. The worst is in the table.',
-    },
+  settings: BOTH_SCALES,
+  history: [
+    'Refuted by Adagrad over 300 iterations, judged from the 50th on by the worst deviation, 103 to 172 %. Until an entry has been sent a few times its threshold only grows, the worst of many iterations grows with their number, and the script to which the text points has SGD.',
   ],
   differences: [
     'A small DLRM on an embedded click log (150,000 samples for training), not the paper’s on Criteo’s; 900 iterations.',
@@ -151,8 +153,9 @@ export const dctFigure2: Figure = {
   full: {
     cases: casesOf(clickTraining(PAPER_CLICKS, PAPER_CLICK_BATCH / RANKS)),
     data: CRITEO,
+    settings: BOTH_SCALES,
     differences: [
-      `The paper’s DLRM on Criteo’s log, by two ranks; batches of ${PAPER_CLICK_BATCH} samples and SGD at a rate of 0.1, as in the benchmark to which its footnote 1 points; categories are hashed to 262,144 rows of one table.`,
+      'The paper’s DLRM on Criteo’s log; categories are hashed to 262,144 rows of one table.',
       'The first 900 iterations, for which the rule was written. The paper’s text does not say how many iterations it shows.',
       'The layer is the first on top of the interactions, 367 × 512 weights; the paper does not name its layer.',
       THRESHOLDS_NOTE,

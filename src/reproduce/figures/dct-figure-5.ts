@@ -6,7 +6,7 @@
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import { formatQuantity } from '../../shared/words/units.ts';
 import { meanCurve } from '../chart/chart.ts';
-import type { Case, Figure } from '../figure.ts';
+import type { Case, Figure, Setting } from '../figure.ts';
 import { claim, exceedsTimes } from '../part.ts';
 import { iterationsOf, required } from '../run-measures.ts';
 import { mean, type Sweep } from '../sweep.ts';
@@ -15,6 +15,7 @@ import {
   CLICK_DIFFERENCES,
   CLICK_SCRIPT,
   clickTraining,
+  FULL_CLICK_SETTINGS,
   PAPER_CLICK_BATCH,
   PAPER_CLICKS,
   sgdOnClicks,
@@ -69,6 +70,19 @@ const COMMON = [
   'Where all activations pass, one run is measured for all three shares, as in the paper. The chart shows only 90 %, the table all three.',
 ];
 
+const BOTH_SCALES: readonly Setting[] = [
+  {
+    text: '75, 90 and 95 % of the activations of a row left out.',
+    because:
+      'Ours: the figure’s shares are lost in the text that we have; these are the shares of Table 1 that the paper calls free of loss.',
+  },
+  {
+    text: 'The first split, after a ReLU of the lower network.',
+    because:
+      'Section 3.1: “The first split is after two layers in the first MLP”; remark 1: “after the ReLU following the FC layer”.',
+  },
+];
+
 export const dctFigure5: Figure = {
   id: 'dct-figure-5',
   paper: DCT,
@@ -102,20 +116,14 @@ export const dctFigure5: Figure = {
       because: `${CLICK_SCRIPT}. In 2,500 iterations a rate of 0.1 hardly trains the network; of 0.1, 0.5 and 1 this one had the lowest uncompressed loss with another seed.`,
     },
     {
-      text: '2,500 iterations of 128 samples in two micro-batches.',
+      text: '2,500 iterations of 128 samples in two micro-batches, on two ranks.',
       because:
         'Ours: the paper says “as the training progresses” and trains for a pass over six days of clicks, 300,000 iterations. What matters is that the network learns: two passes over 150,000 samples here.',
     },
-    {
-      text: '75, 90 and 95 % of the activations of a row left out.',
-      because:
-        'The figure’s shares are lost in the text that we have; these are the shares of Table 1 that the paper calls free of loss.',
-    },
-    {
-      text: 'The first split, after a ReLU of the lower network.',
-      because:
-        'Section 3.1: “The first split is after two layers in the first MLP”; remark 1: “after the ReLU following the FC layer”.',
-    },
+    ...BOTH_SCALES,
+  ],
+  history: [
+    'Refuted by Adagrad over 300 iterations of 20,000 samples: the network learned samples by heart, and at 95 % the threshold rose with DCT-MP (1.098 to 1.127). Undecided since plain SGD, as in the script to which the text points, and 2,500 iterations of 150,000 samples.',
   ],
   differences: [
     'A small DLRM on an embedded click log (150,000 samples for training), not the paper’s on Criteo’s; 2,500 iterations.',
@@ -128,6 +136,15 @@ export const dctFigure5: Figure = {
   full: {
     cases: casesOf(PAPER_CLICKS),
     data: CRITEO,
+    settings: [
+      ...FULL_CLICK_SETTINGS,
+      {
+        text: 'Two ranks; two micro-batches.',
+        because:
+          'Ours: section 3.1 speaks of “up to two splittings of the DLRM model”, and this figure is of one layer’s activations. The micro-batches only keep both ranks busy.',
+      },
+      ...BOTH_SCALES,
+    ],
     differences: [
       ...CLICK_DIFFERENCES,
       'Activations of the second of four layers below, behind its ReLU, 256 units: where the paper’s tables split the model. The paper does not name the layer in its figure.',

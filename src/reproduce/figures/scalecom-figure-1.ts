@@ -88,9 +88,9 @@ export const scalecomFigure1: Figure = {
         'Ours: the text has no numbers for Figures 1a and 1b. Linear growth is fourfold between them.',
     },
     {
-      text: '32 samples per worker, a rate of 0.1, no momentum; iterations 6 to 11 of 12.',
+      text: 'SGD with 32 samples per worker, a rate of 0.1, no momentum; 12 iterations, of which 6 to 11 count.',
       because:
-        'Section 4: “per-worker mini-batch size, 32 for vision”. Rate and iterations are ours: bytes depend only on which entries workers choose, and those with a residual differ from the first iterations on.',
+        'Section 4: “per-worker mini-batch size, 32 for vision”. Rate, momentum and iterations are ours: bytes depend only on which entries workers choose, and those with a residual differ from the first iterations on.',
     },
   ],
   differences: [

@@ -37,6 +37,11 @@ export const scalecomTable2 = usualBatch([FNN3, LSTM, WIDER], SEEDS, {
   },
   rule: `Each of the three models ends without loss. ${MARGIN_TEXT}`,
   settings: [
+    {
+      text: 'Two workers; rates of 0.05 (FNN-3) and 0.5 (LSTM).',
+      because:
+        'Ours: Table 2 has 4 to 8 workers, more than two processors have time for; the rates are ones at which uncompressed training of these small models learns, chosen without a compressed run.',
+    },
     ...TRAINING_SETTINGS,
     {
       text: 'The Transformer at 47 times for 1,000 iterations: Adam with β₂ = 0.98, a rate of 0.002.',
@@ -48,6 +53,10 @@ export const scalecomTable2 = usualBatch([FNN3, LSTM, WIDER], SEEDS, {
       because:
         'Section 4, of its rates: “this guidance is based on the per-worker mini-batch size, 32 for vision and speech and 4.5k for language. As per-worker mini-batch size changes, the compression rate is adjusted accordingly.” 4,500 tokens are 70 windows, for which two processors have no time: 16 are 1,024. The LSTM has fewer than 32, which makes the claim harder to hold: a smaller batch “introduces more noise in gradients decreasing statistical similarity between workers”.',
     },
+  ],
+  history: [
+    'Refuted by 400 iterations, the first 15 uncompressed: the LSTM ended at a perplexity of 3.73, uncompressed at 2.25. The paper trains for whole schedules, “<10% total training epochs” of them uncompressed. Confirmed by 1,500 (FNN-3) and 2,000 (LSTM), the first tenth uncompressed.',
+    'Refuted by the Transformer, which was added: with 4 windows of 64 bytes for each worker it ended 3 % above uncompressed training. The paper’s rate of 47 is for 4,500 tokens of each worker, and to be adjusted where they are fewer; with 16 windows it is confirmed.',
   ],
   differences: [
     'Three small models on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times instead of 400, a small Transformer of bytes, measured by its perplexity, not by BLEU.',

@@ -59,7 +59,7 @@ export const scalecomTable3: Figure = {
     `it there. ${MARGIN_TEXT}`,
   settings: [
     {
-      text: 'Eight workers, and four times the rate of Table 2 for two.',
+      text: 'Eight workers; rates of 0.2 (FNN-3) and 2 (LSTM), four times those of Table 2 for two.',
       because:
         'Section 4: “as we scale up the mini-batch size and learning rates in large-scale distributed training”; Goyal et al., whom the paper follows, scale the rate with the batch. The paper’s 12 to 64 workers are more than a laptop carries.',
     },
@@ -73,6 +73,9 @@ export const scalecomTable3: Figure = {
       because:
         'Section 4, of its rates: “this guidance is based on the per-worker mini-batch size, 32 for vision and speech and 4.5k for language”. 32 windows for each of eight workers are more than a laptop has time for; fewer make the claim harder to hold, since a smaller batch “introduces more noise in gradients decreasing statistical similarity between workers”.',
     },
+  ],
+  history: [
+    'Refuted by 150 iterations, the first 15 uncompressed: at β = 0.1 the filter drains a residual in about 1,000, and FNN-3 ended at 92.2 %, uncompressed at 96.6. Confirmed by 1,500 (FNN-3) and 2,000 (LSTM), the first tenth uncompressed.',
   ],
   differences: [
     'Two small models of ours on embedded data, not six on ImageNet, CIFAR10, WMT14 and SWB300: FNN-3 at 92 times, a small LSTM of bytes at 100 times.',

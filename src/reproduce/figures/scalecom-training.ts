@@ -79,11 +79,6 @@ export const TRAINING_SETTINGS: readonly Setting[] = [
       'Tables 2 and 3: 92X for the smallest image set, CIFAR10; 100X for the LSTM in Table 3. (Table 2 has 400X for an LSTM of four bidirectional layers; ours has one.)',
   },
   {
-    text: 'Rates of 0.05 (FNN-3), 0.5 (LSTM) and 0.002 (Transformer) for two workers.',
-    because:
-      'Ours: ones at which uncompressed training of these small models learns, chosen without a compressed run.',
-  },
-  {
     text: '1,500 iterations (FNN-3) and 2,000 (LSTM).',
     because:
       'Ours: the paper trains for whole schedules. The filter drains a residual in 1/(ratio × β) iterations, 920 and 1,000 at β = 0.1; in fewer, most of the gradient would still be in the residuals at the end, filter or not.',
@@ -94,7 +89,7 @@ export const TRAINING_SETTINGS: readonly Setting[] = [
       'Section 4: “we use 1-5 warm-up epochs (<10% total training epochs) for compression”; “No compression is applied during the warm-up period.”',
   },
   {
-    text: 'Momentum 0.9; the rate grows over the first tenth and then falls along a cosine.',
+    text: 'SGD with momentum 0.9 (FNN-3, LSTM); the rate grows over the first tenth and then falls along a cosine.',
     because:
       'Section 4: hyper-parameters “including learning rates and momentum” of the networks’ authors, and for large batches of Goyal et al., who have 0.9 and a gradual warm-up. They lower the rate by steps; a cosine needs no choice of steps in so short a training.',
   },

@@ -23,7 +23,7 @@ const VARIANTS = [BASELINE, COMPRESSED];
 /** The parts in which such figures differ. */
 type Own = Pick<
   Figure,
-  'id' | 'number' | 'title' | 'claim' | 'rule' | 'settings' | 'differences'
+  'id' | 'number' | 'title' | 'claim' | 'rule' | 'settings' | 'history' | 'differences'
 >;
 
 /**

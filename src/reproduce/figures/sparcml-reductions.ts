@@ -1,6 +1,6 @@
 /** Shared by both halves of SparCML's Figure 3: reductions of made-up gradients, and what is said of them. */
 import { formatCount } from '../../shared/words/units.ts';
-import type { Case, Figure } from '../figure.ts';
+import type { Case, Figure, Setting } from '../figure.ts';
 import { exchangeTime } from '../run-measures.ts';
 
 export const DOUBLING = 'ssar-recursive-doubling';
@@ -75,21 +75,49 @@ const REDUCTION_TIME =
 const valuesOf = ({ elements }: ReductionScale): string =>
   `N = ${formatCount(elements)} synthetic values, of which each rank sends the largest; the ranks’ entries are independent, as if drawn at random.`;
 
+/** A setting of both halves. */
+const TEN_ITERATIONS: Setting = {
+  text: '12 iterations, of which the last ten count, and five seeds.',
+  because:
+    'Section 8.1: “we conduct five experiments with newly generated data, while running each one for ten times”. Before, sockets and buffers grow to their final size.',
+};
+const PAPER_SIZE: Setting = {
+  text: `N = ${formatCount(PAPER.elements)}, on the network between the machines.`,
+  because: 'Figure 3: “N=16M” in both halves.',
+};
+
 /**
  * The runs of a half, at either scale, and what is measured of them.
+ * @param settings those of both scales
+ * @param size the setting of N and of the network on a laptop
  * @param network differences of the laptop's network from the paper's
  * @param dense differences of the dense reduction
  */
 export const reductionRuns = (
   casesOf: (scale: ReductionScale) => readonly Case[],
-  { dense, network }: { readonly dense: string; readonly network: string },
-): Pick<Figure, 'cases' | 'differences' | 'full' | 'measure' | 'seeds' | 'timed'> => ({
+  {
+    dense,
+    network,
+    settings,
+    size,
+  }: {
+    readonly dense: string;
+    readonly network: string;
+    readonly settings: readonly Setting[];
+    readonly size: Setting;
+  },
+): Pick<
+  Figure,
+  'cases' | 'differences' | 'full' | 'measure' | 'seeds' | 'settings' | 'timed'
+> => ({
+  settings: [...settings, TEN_ITERATIONS, size],
   differences: [valuesOf(LAPTOP), network, REDUCTION_TIME, dense],
   timed: true,
   seeds: [1, 2, 3, 4, 5],
   cases: casesOf(LAPTOP),
   full: {
     cases: casesOf(PAPER),
+    settings: [...settings, TEN_ITERATIONS, PAPER_SIZE],
     differences: [
       valuesOf(PAPER),
       'The network is the one between the machines.',

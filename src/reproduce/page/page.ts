@@ -13,6 +13,7 @@ import type { Chart } from '../chart/chart.ts';
 import { escapeMarkup } from '../../shared/words/markup.ts';
 import type { ResultTable } from '../figure.ts';
 import type { Result } from '../result.ts';
+import { historyOf } from '../figures/history.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { chanceText, ruleChangedText, verdictText } from './verdict-text.ts';
 import { whatWouldChange } from './what-would-change.ts';
@@ -40,7 +41,7 @@ export function page(result: Result): string {
 <section>${scrolling('Measured values', table(result.table))}</section>
 <section><h2>The rule${result.ruleChangedAt === undefined ? ', stated before the runs' : ''}</h2><p>${text(result.rule)}</p>${ruleChange(result)}${findings(result)}${chance(result)}</section>
 <section><h2>What would change the verdict</h2>${list('differences', whatWouldChange(result).map(text))}</section>
-${settings(result)}<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
+${history(result)}${settings(result)}<section><h2>What differs from the paper</h2>${list('differences', result.differences.map(text))}</section>
 <section><h2>How it was measured</h2>${circumstances(result)}${runs(result)}</section>
 <footer>A verdict is about the direction of the claim ${full === undefined ? 'at this scale' : 'with these data and settings'}, on this computer, and about nothing else.</footer>
 </main>
@@ -131,6 +132,15 @@ function chance(result: Result): string {
       'and how far from the latter a true mean must be for the part to hold in four of five ' +
       'such sweeps: what these runs could have seen.',
   )}</p>`;
+}
+
+/** Verdicts of before, if there was another one. */
+function history(result: Result): string {
+  const all = historyOf(result);
+  return all.length === 0
+    ? ''
+    : `<section><h2>Earlier verdicts</h2>${list('differences', all.map(text))}</section>
+`;
 }
 
 function settings({ settings: all }: Result): string {

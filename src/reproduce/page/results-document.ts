@@ -3,6 +3,7 @@
  * by hand.
  */
 import { formatPercent } from '../../shared/words/units.ts';
+import { historyOf } from '../figures/history.ts';
 import type { Verdict } from '../judgement.ts';
 import type { Result } from '../result.ts';
 import { chanceText, ruleChangedText } from './verdict-text.ts';
@@ -123,6 +124,7 @@ function sectionOf(result: Result): string {
     ),
   ]);
   const chance = chanceText(result);
+  const history = historyOf(result);
   return (
     `\n## ${figure}\n\nThe paper:\n\n${quoted.join('\n')}\n\n` +
     `The rule, part by part:\n\n${found.join('\n')}\n` +
@@ -130,7 +132,10 @@ function sectionOf(result: Result): string {
     (ruleChangedAt === undefined ? '' : `\n${ruleChangedText(ruleChangedAt)}\n`) +
     `\nWhat would change the verdict:\n\n${whatWouldChange(result)
       .map((one) => `- ${one}\n`)
-      .join('')}`
+      .join('')}` +
+    (history.length === 0
+      ? ''
+      : `\nEarlier verdicts:\n\n${history.map((one) => `- ${one}\n`).join('')}`)
   );
 }
 

@@ -90,7 +90,7 @@ test('what is left out is said when it is given up, and again at the end', () =>
   expect(printed.join('').split('\n')).toEqual([
     'Not decided, as --quick takes half an hour at most:',
     '  dct-table-1: 1 of 50 runs took 48 s',
-    'Give the name of a figure to make it whole, however long it takes.',
+    'Give the name of a figure to make it whole, however long it takes; --all makes all of them.',
     '',
   ]);
 });

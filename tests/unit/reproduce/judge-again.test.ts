@@ -94,7 +94,7 @@ test('a result of full scale is judged by the same rule', () => {
     ...result,
     figure: id,
     differences,
-    settings: settings!,
+    settings,
     full,
     setup,
   };

@@ -96,6 +96,26 @@ describe.each(figures.map((figure) => [figure.id, figure] as const))(
   },
 );
 
+test('earlier verdicts are on the page and in the document, at the scale that they are of', () => {
+  const figure = findFigure('scalecom-table-2');
+  const result = madeUp(figure);
+  expect(figure.history).toHaveLength(2);
+  for (const said of figure.history!) {
+    const escaped = said.replaceAll('<', '&lt;').replaceAll(/(\d) %/g, '$1\u00a0%');
+    expect(page(result)).toContain(`<li>${escaped}</li>`);
+    expect(resultsDocument([result])).toContain(`\n- ${said}\n`);
+  }
+  const nodes = ['a'];
+  for (const other of [
+    { ...result, full: { of: figure.id, nodes } },
+    madeUp(findFigure('scalecom-figure-3')),
+    { ...result, figure: 'of-yesterday' },
+  ]) {
+    expect(page(other)).not.toContain('Earlier verdicts');
+    expect(resultsDocument([other])).not.toContain('Earlier verdicts');
+  }
+});
+
 test('a page of full scale names the machines, and how to repeat it there', () => {
   const html = page({
     ...madeUp(figures[0]!),
