@@ -20,6 +20,7 @@ import { parseOptions, type BenchOptions } from './compress/options.ts';
 import { COMPARISONS, timePeers } from './compress/peers.ts';
 import { makeVector, type VectorName } from './compress/vectors.ts';
 import { torchMissing } from './peers/python.ts';
+import { factsText } from './peers/torch-facts.ts';
 import { median } from './quantiles.ts';
 import './parent.ts';
 
@@ -101,7 +102,9 @@ async function comparePeers(
   });
   if (json) {
     for (const each of rows) {
-      print({ type: 'peer', vector, n: values.length, torch: peers.torch, ...each });
+      const { blas, capability, threads, torch } = peers;
+      const about = { torch, threads, blas, capability };
+      print({ type: 'peer', vector, n: values.length, ...about, ...each });
     }
     return;
   }
@@ -114,7 +117,8 @@ async function comparePeers(
     goal === undefined ? '' : `≥ ${goal}×`,
     goal === undefined ? '' : ratio >= goal ? 'met' : 'MISSED',
   ]);
-  const header = ['case', 'ms', `PyTorch ${peers.torch}`, 'ms', 'ratio', 'goal', ''];
+  const header = ['case', 'ms', 'PyTorch', 'ms', 'ratio', 'goal', ''];
+  console.log(factsText(peers));
   console.log(
     `${textTable(
       [header, ...table],

@@ -11,6 +11,7 @@ import { textTable } from '../src/cli/text/text-table.ts';
 import { inputError } from '../src/shared/errors/errors.ts';
 import './parent.ts';
 import { askPython, peerPython, torchMissing } from './peers/python.ts';
+import { factsText, type TorchFacts } from './peers/torch-facts.ts';
 import { median } from './quantiles.ts';
 import { TRAINING_CASES, type TrainingCase } from './training/cases.ts';
 import { kernelTimes, outsideProducts } from './training/outside-products.ts';
@@ -18,8 +19,7 @@ import { trainOwn, type OwnTraining } from './training/own-run.ts';
 
 const script = path.join(import.meta.dirname, 'peers/torch_training.py');
 
-interface TorchTraining {
-  readonly torch: string;
+interface TorchTraining extends TorchFacts {
   readonly parameters: number;
   readonly seconds: readonly number[];
   readonly peak: number;
@@ -39,7 +39,7 @@ interface Row {
   readonly goal?: number;
   /** Of PyTorch; absent where it is not installed. */
   readonly torch?: {
-    readonly version: string;
+    readonly facts: TorchFacts;
     readonly samplesPerSecond: number;
     readonly peakMB: number;
     readonly ratio: number;
@@ -145,11 +145,12 @@ async function measure(
     }),
   };
   if (theirs.length === 0) return row;
+  const { blas, capability, threads: theirThreads, torch } = theirs[0]!;
   const peer = batch / median(theirs.map(({ seconds }) => median([...seconds])));
   return {
     ...row,
     torch: {
-      version: theirs[0]!.torch,
+      facts: { torch, threads: theirThreads, blas, capability },
       samplesPerSecond: peer,
       peakMB: median(theirs.map(({ peak }) => peak)) / 1e6,
       ratio: samplesPerSecond / peer,
@@ -178,6 +179,8 @@ function printTable(rows: readonly Row[]): void {
             : [`≥ ${row.goal}×`, torch.ratio >= row.goal ? 'met' : 'MISSED']),
         ]),
   ]);
+  const facts = rows.find(({ torch }) => torch !== undefined)?.torch?.facts;
+  if (facts !== undefined) console.log(factsText(facts));
   const numbers = Array.from({ length: 10 }, () => 'right' as const);
   console.log(textTable([header, ...lines], ['left', ...numbers, 'right', 'left']));
 }

@@ -6,13 +6,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { temporaryDirectory } from '../../src/disk/temporary-directory.ts';
 import { askPython, peerPython } from '../peers/python.ts';
+import type { TorchFacts } from '../peers/torch-facts.ts';
 import { RATIO } from './cases.ts';
 
 const script = path.join(import.meta.dirname, '../peers/torch_compress.py');
 
 /** Milliseconds, medians. */
-export interface PeerTimes {
-  readonly torch: string;
+export interface PeerTimes extends TorchFacts {
   /** A selection alone: ours adds the residual as well. */
   readonly topk: number;
   /** With the residual. */
@@ -25,7 +25,7 @@ export interface PeerTimes {
   readonly fp16: number;
 }
 
-export type PeerOperation = Exclude<keyof PeerTimes, 'torch'>;
+export type PeerOperation = Exclude<keyof PeerTimes, keyof TorchFacts>;
 
 /** Our case, the peer's operation, and the least ratio of their times, where one is set. */
 export const COMPARISONS: readonly (readonly [string, PeerOperation, number?])[] = [

@@ -4,8 +4,8 @@
     python3 torch_compress.py --cuda [--bus 00000000:3B:00.0] N...
     python3 torch_compress.py --cpu N...
 
-FILE holds little-endian float32. Prints one JSON object: the median milliseconds of
-seven calls, after one to warm up, of
+FILE holds little-endian float32. Prints one JSON object: torch's facts, and the median
+milliseconds of seven calls, after one to warm up, of
 
     topk      torch.topk(|x|, k) and a gather of the values; no error feedback
     feedback  the same of residual + x, which keeps what is not sent; in place
@@ -190,6 +190,9 @@ def sizes_in(arguments):
 
 
 def on_cpu():
+    # Not beside it where it is copied alone, to a machine with a GPU.
+    from torch_facts import facts
+
     torch.set_num_threads(1)
     torch.manual_seed(1)
     file, ratio = sys.argv[1], float(sys.argv[2])
@@ -200,7 +203,7 @@ def on_cpu():
     print(
         json.dumps(
             {
-                "torch": torch.__version__,
+                **facts(),
                 "topk": median_ms(lambda: topk(x, k)),
                 "feedback": median_ms(
                     lambda: feedback(x, residual, k), lambda: residual.zero_()

@@ -3,7 +3,7 @@
     python3 torch_training.py MODEL BATCH ITERATIONS [THREADS]
 
 MODEL is fnn3, lstm-small or resnet-20, with the layers and the number of parameters that
-Gradwire's have. Prints one JSON object: torch's version, the number of parameters, the
+Gradwire's have. Prints one JSON object: torch's facts, the number of parameters, the
 seconds of each iteration (gradient and a step of SGD with momentum, after five to warm up),
 and the peak of resident memory in bytes.
 """
@@ -16,6 +16,7 @@ import time
 import torch
 from torch import nn
 from torch.nn import functional
+from torch_facts import facts
 
 WARM_UP = 5
 
@@ -94,7 +95,7 @@ def main():
     print(
         json.dumps(
             {
-                "torch": torch.__version__,
+                **facts(),
                 "parameters": sum(p.numel() for p in model.parameters()),
                 "seconds": seconds[WARM_UP:],
                 "peak": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,

@@ -86,6 +86,7 @@ const GIVEN: Readonly<Record<string, string>> = {
     'gradwire run digits-topk --set iterations=150',
   'docs/exports.md npm run -s gradwire -- runs export last --format parquet --out': `${A_RUN} && ${A_RUN}`,
   'docs/verdict.md npm run -s gradwire -- runs verdict': A_RUN,
+  ...(pytorch === undefined ? { 'docs/pytorch.md gradwire runs verdict': A_RUN } : {}),
   'docs/verdict.md npm run -s gradwire -- runs switch last':
     'gradwire run quickstart --set iterations=100000 --detach; sleep 10',
   'docs/installation.md npm run -s gradwire -- runs export':

@@ -11,6 +11,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -44,6 +45,7 @@ export class DocumentedSite implements AsyncDisposable {
   private constructor(server: SshServer) {
     this.#server = server;
     mkdirSync(this.#work);
+    symlinkSync(path.join(root, 'examples'), path.join(this.#work, 'examples'));
     mkdirSync(this.#bin);
     this.#writePrograms();
     this.#writeFiles();

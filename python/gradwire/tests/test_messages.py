@@ -5,7 +5,17 @@ import unittest
 from typing import Any
 
 from gradwire.errors import GradwireError
-from gradwire.messages import Attached, Averaged, Failed, Go, Memory, Read, Write, parse
+from gradwire.messages import (
+    Attached,
+    Averaged,
+    Failed,
+    Go,
+    Memory,
+    Read,
+    Saved,
+    Write,
+    parse,
+)
 
 VALID: list[tuple[dict[str, Any], object]] = [
     ({"type": "memory", "path": "/proc/1/fd/3", "bytes": 8}, Memory("/proc/1/fd/3", 8)),
@@ -18,6 +28,18 @@ VALID: list[tuple[dict[str, Any], object]] = [
     ({"type": "write", "vector": 1}, Write(1)),
     ({"type": "go", "stop": False, "later": 1}, Go(False)),
 ]
+SAVED: dict[str, Any] = {
+    "type": "saved",
+    "iteration": 3,
+    "method": "topk",
+    "residual": True,
+    "states": ["AAAA", ""],
+}
+VALID += [
+    (SAVED, Saved(3, "topk", True, ("AAAA", ""))),
+    ({**SAVED, "residual": False, "states": []}, Saved(3, "topk", False, ())),
+]
+FAILURE = {"code": "PEER_SILENT", "message": "rank 1 is silent", "next": "Look", "rank": 1}
 ANYTHING = [None, True, 0, -1, 1.5, "", "x", [], {}, [1], {"code": 1}]
 
 
@@ -27,8 +49,7 @@ class Messages(unittest.TestCase):
             self.assertEqual(parse(raw), message)
 
     def test_failed_has_the_error_of_the_run(self) -> None:
-        error = {"code": "PEER_SILENT", "message": "rank 1 is silent", "next": "Look", "rank": 1}
-        message = parse({"type": "failed", "error": error})
+        message = parse({"type": "failed", "error": FAILURE})
         assert isinstance(message, Failed)
         self.assertEqual(str(message.error), "PEER_SILENT: rank 1 is silent. Look")
         self.assertEqual(message.error.code, "PEER_SILENT")
@@ -46,6 +67,11 @@ class Messages(unittest.TestCase):
             ({"type": "read", "vector": -1}, "vector"),
             ({"type": "write", "vector": True}, "vector"),
             ({"type": "go"}, "stop"),
+            ({**SAVED, "iteration": False}, "iteration"),
+            ({**SAVED, "method": None}, "method"),
+            ({**SAVED, "residual": 1}, "residual"),
+            ({**SAVED, "states": "AAAA"}, "states"),
+            ({**SAVED, "states": ["AAAA", 7]}, "states"),
             ({"type": "failed", "error": "x"}, "error"),
             ({"type": "failed", "error": {"code": "X"}}, "error"),
             ({"type": "hello"}, "hello"),
@@ -58,15 +84,25 @@ class Messages(unittest.TestCase):
 
     def test_random_values_give_messages_or_a_coded_error(self) -> None:
         chance = random.Random(3)
-        keys = ["type", "path", "bytes", "hold", "finite", "vector", "stop", "error"]
-        types = [raw["type"] for raw, _ in VALID] + ["failed"]
+        honest = [raw for raw, _ in VALID] + [{"type": "failed", "error": FAILURE}]
+        keys = sorted({key for raw in honest for key in raw})
+        passed: set[str] = set()
+        refused = 0
         for _ in range(5000):
-            raw = {key: chance.choice(ANYTHING) for key in chance.sample(keys, 4)}
-            raw["type"] = chance.choice([*types, *ANYTHING])
+            raw = dict(chance.choice(honest))
+            for key in chance.sample(keys, chance.randrange(3)):
+                raw[key] = chance.choice(ANYTHING)
             try:
-                parse(raw)
+                message = parse(raw)
             except GradwireError as error:
                 self.assertEqual(error.code, "BRIDGE_INVALID")
+                refused += 1
+            else:
+                passed.add(type(message).__name__)
+                if isinstance(message, Saved):
+                    self.assertTrue(all(type(one) is str for one in message.states))
+        self.assertEqual(passed, {"Failed", *(type(message).__name__ for _, message in VALID)})
+        self.assertGreater(refused, 500)
 
 
 if __name__ == "__main__":

@@ -58,8 +58,8 @@ export const pytorchCodes = codeGroup({
       next: 'Call gw.attach(model, optimizer).',
     },
     PYTORCH_MISSING: {
-      means: 'PyTorch is not installed.',
-      next: 'Run: pip install torch.',
+      means: 'PyTorch is not installed, or older than 2.1.',
+      next: 'Run: pip install --upgrade torch.',
     },
     RUN_ENDED: {
       means: 'A gradient is computed after the training has ended.',

@@ -1,17 +1,21 @@
 /**
- * The door for a program's messages takes only what a program may say: whatever else comes is
- * one coded error, and what passes has the values that ranks rely on.
+ * The doors for messages of a program, and of PyTorch's process, take only what these may say:
+ * whatever else comes is one coded error, and what passes has the values that ranks rely on.
  */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MOST_MODELS, programDecoder } from '../../../src/agent/bridge/messages.ts';
 import { requireTurn, requireTurns } from '../../../src/agent/bridge/program-turns.ts';
 import { setOf } from '../../../src/agent/exchange/model-part.ts';
+import { torchDecoder } from '../../../src/agent/torch/messages.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
+import type { FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import { effort, seed } from '../../harness/effort.ts';
 import { below, mangled, mutant, oneOf, type Random } from '../../harness/mutations.ts';
 
 const step = { at: 1e12, wall: 8, data: 1, forward: 2, backward: 3, apply: 1, lr: 0.5 };
-const HONEST: readonly Readonly<Record<string, unknown>>[] = [
+type Told = Readonly<Record<string, unknown>>;
+
+const OF_PROGRAM: readonly Told[] = [
   { type: 'hello', version: 1, mode: 'join', pid: 7, python: '3.11', torch: '2.13' },
   {
     type: 'attach',
@@ -40,11 +44,20 @@ const HONEST: readonly Readonly<Record<string, unknown>>[] = [
   { type: 'ready', from: 0, models: [0, 1] },
   { type: 'stepped', step, values: { loss: 0.5, endless: 'Infinity' } },
   { type: 'stepped', step: { ...step, wait: 1, overlapped: 2, bytes: 40 }, values: {} },
+  { type: 'stepped', step, values: { loss: 0.5 }, printed: 'step 12 loss 0.5' },
   { type: 'written', states: 2 },
   { type: 'loaded' },
   { type: 'save' },
   { type: 'restore', method: 'topk', iteration: 3, own: true, states: ['AAAA'] },
   { type: 'end' },
+  { type: 'end', last: true },
+];
+const OF_TORCH: readonly Told[] = [
+  { type: 'hello', version: 2, python: '3.11', torch: '2.13', gpus: 1 },
+  { type: 'hello', version: 2, python: '3.11', why: 'no module named torch' },
+  { type: 'using', name: 'CPU' },
+  { type: 'ready', from: 12 },
+  { type: 'done' },
 ];
 const REFUSALS = ['BRIDGE_INVALID', 'FRAME_TOO_LARGE', 'FRAME_INVALID'];
 
@@ -61,9 +74,9 @@ const isCount = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0;
 
 /** Facts by which ranks count on a message; written without the schemas. */
-function expectUsable(message: Readonly<Record<string, unknown>>): void {
+function expectUsable(message: Told): void {
   const { type } = message;
-  expect(HONEST.map((one) => one['type'])).toContain(type);
+  expect(OF_PROGRAM.map((one) => one['type'])).toContain(type);
   if (type === 'ready') {
     const { from, models = [] } = message as { from: unknown; models?: unknown[] };
     expect([from, ...models].every(isCount)).toBe(true);
@@ -85,7 +98,14 @@ function expectUsable(message: Readonly<Record<string, unknown>>): void {
     }
   }
   if (type === 'stepped') {
-    const { step: told, values } = message as { step: object; values: object };
+    const {
+      printed,
+      step: told,
+      values,
+    } = message as Record<'step' | 'values', object> & {
+      printed?: string;
+    };
+    if (printed !== undefined) expect(printed.length).toBeLessThanOrEqual(200);
     for (const value of Object.values(told)) expect(Number.isFinite(value)).toBe(true);
     for (const value of Object.values(values)) expect(typeof value).toBe('number');
   }
@@ -93,6 +113,41 @@ function expectUsable(message: Readonly<Record<string, unknown>>): void {
     for (const one of message['states'] as unknown[]) expect(typeof one).toBe('string');
   }
 }
+
+/** Facts by which a rank counts on a message of PyTorch's process. */
+function expectUsableOfTorch(message: Told): void {
+  const { type } = message;
+  expect(OF_TORCH.map((one) => one['type'])).toContain(type);
+  if (type === 'ready') expect(isCount(message['from'])).toBe(true);
+  if (type === 'using') expect(typeof message['name']).toBe('string');
+  if (type !== 'hello') return;
+  expect([message['version'], message['gpus']].every(isCount)).toBe(true);
+  for (const text of [message['torch'], message['why']]) {
+    expect(['string', 'undefined']).toContain(typeof text);
+  }
+}
+
+interface Door {
+  readonly whose: string;
+  readonly honest: readonly Told[];
+  readonly open: () => FrameDecoder<Told>;
+  readonly expectUsable: (message: Told) => void;
+}
+
+const DOORS: readonly Door[] = [
+  {
+    whose: 'the program',
+    honest: OF_PROGRAM,
+    open: () => programDecoder(0),
+    expectUsable,
+  },
+  {
+    whose: 'PyTorch’s process',
+    honest: OF_TORCH,
+    open: () => torchDecoder(0),
+    expectUsable: expectUsableOfTorch,
+  },
+];
 
 function frame(body: Uint8Array): Uint8Array {
   const length = Buffer.alloc(4);
@@ -105,32 +160,52 @@ const asJson = (message: unknown): string =>
     typeof value === 'bigint' ? Number(value) : value,
   ) ?? 'null';
 
-it('refuses what is no message, whatever it is, with one code', () => {
-  const random = randomFrom(seed);
-  const seen = { passed: 0, refused: 0 };
-  for (let left = effort({ quick: 3000, soak: 100_000 }); left > 0; left--) {
-    const honest = oneOf(random, HONEST);
-    const text = asJson(random() < 0.7 ? mutant(random, honest) : honest);
-    const whole = frame(Buffer.from(text));
-    const bytes = random() < 0.3 ? mangled(random, whole) : whole;
-    const decoder = programDecoder(0);
-    const cut = below(random, bytes.length + 1);
-    try {
-      for (const piece of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
-        for (const message of decoder.push(piece)) {
-          expectUsable(message);
-          seen.passed++;
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof GradwireError)) throw error;
-      expect(REFUSALS).toContain(error.code);
-      expect(error.message.length).toBeLessThan(2000);
-      seen.refused++;
+describe.each(DOORS)('the door of $whose', ({ expectUsable: usable, honest, open }) => {
+  it('takes what is honest', () => {
+    for (const message of honest) {
+      expect([...open().push(frame(Buffer.from(asJson(message))))]).toMatchObject([
+        { type: message['type'] },
+      ]);
     }
-    expect(({} as Record<string, unknown>)['new0']).toBeUndefined();
-  }
-  expect(Math.min(seen.passed, seen.refused)).toBeGreaterThan(200);
+  });
+
+  it('refuses what is no message, whatever it is, with one code', () => {
+    const random = randomFrom(seed);
+    const seen = { passed: 0, refused: 0 };
+    for (let left = effort({ quick: 3000, soak: 100_000 }); left > 0; left--) {
+      const one = oneOf(random, honest);
+      const text = asJson(random() < 0.7 ? mutant(random, one) : one);
+      const whole = frame(Buffer.from(text));
+      const bytes = random() < 0.3 ? mangled(random, whole) : whole;
+      const decoder = open();
+      const cut = below(random, bytes.length + 1);
+      try {
+        for (const piece of [bytes.subarray(0, cut), bytes.subarray(cut)]) {
+          for (const message of decoder.push(piece)) {
+            usable(message);
+            seen.passed++;
+          }
+        }
+      } catch (error) {
+        if (!(error instanceof GradwireError)) throw error;
+        expect(REFUSALS).toContain(error.code);
+        expect(error.message.length).toBeLessThan(2000);
+        seen.refused++;
+      }
+      expect(({} as Record<string, unknown>)['new0']).toBeUndefined();
+    }
+    expect(Math.min(seen.passed, seen.refused)).toBeGreaterThan(200);
+  });
+});
+
+it('takes a printed line of 200 characters, and no longer one', () => {
+  const told = (length: number) => {
+    const printed = 'x'.repeat(length);
+    const text = asJson({ type: 'stepped', step, values: { loss: 0.5 }, printed });
+    return [...programDecoder(0).push(frame(Buffer.from(text)))];
+  };
+  expect(told(200)).toMatchObject([{ printed: 'x'.repeat(200) }]);
+  expect(() => told(201)).toThrow(/message of the program/);
 });
 
 it('takes the models of a step only as a set of those that step in turns', () => {

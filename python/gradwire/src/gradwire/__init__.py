@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import SupportsFloat
 
 from .errors import GradwireError, Stopped
+from .requirement import require_torch
 from .session import CLAIMED, Session, bridge, current, set_current
 from .version import __version__
 
@@ -40,14 +41,9 @@ def join() -> Session:
             )
         session = Session()
     else:
-        try:
-            from .joined import JoinedProgram
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise GradwireError(
-                "PYTORCH_MISSING", "PyTorch is not installed", "Run: pip install torch"
-            ) from None
+        require_torch()
+        from .joined import JoinedProgram
+
         # If PyTorch was imported only now, an observed program has got its session by that.
         session = current() or JoinedProgram.connect(path)
     set_current(session)

@@ -21,9 +21,11 @@ from .framing import encode_number
 from .layout import Layout
 from .link import Link
 from .printed import LineReader, watch_stream
+from .requirement import too_old
 from .session import Session, Values, bridge, claim, learning_rate, set_current
 from .step_clock import StepClock
 from .timeline import Bucket, Timeline
+from .unmeasured import Unmeasured
 
 _MOST_UNSENT = 2**20
 """Bytes of steps that wait for an agent that is behind; after that, observing ends."""
@@ -41,6 +43,7 @@ class ObservedProgram(Session):
         self._timeline = Timeline()
         self.completion = CompletionThread()
         self._values = Values()
+        self._unmeasured = Unmeasured()
         self._logs_loss = False
         self._printed: tuple[float, str] | None = None
         """The loss that was printed first in this step, and its line."""
@@ -99,6 +102,7 @@ class ObservedProgram(Session):
 
     def bucket_begins(self, bucket: Any) -> Bucket:
         """DDP hands over a bucket."""
+        self._unmeasured.bucket_seen()
         buffer = bucket.buffer()
         if bucket.is_last():
             self._timeline.computing("gradient_complete")
@@ -118,6 +122,7 @@ class ObservedProgram(Session):
         if self._is_complete:
             self._averaged()
         self._timeline.computing("apply_begins")
+        self._unmeasured.look(optimizer)
 
     def step_ends(self, optimizer: Any) -> None:
         """It has ended its step."""
@@ -220,6 +225,10 @@ def observe() -> None:
     """Observes this process, unless the program's rank has no agent."""
     path = bridge()
     if path is None:
+        return
+    why = too_old(getattr(torch, "__version__", ""))
+    if why is not None:
+        print(f"gradwire: the program is not observed: {why}", file=sys.stderr)
         return
     from .patches import watch
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..framing import encode_ready
+from ..requirement import too_old
 from .channel import Channel
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 VERSION = 2
 """Version of the messages."""
-
-_LEAST = (2, 1)
-"""The first PyTorch whose hooks tell when a gradient is complete."""
 
 
 def main() -> None:
@@ -34,8 +32,9 @@ def main() -> None:
         channel.send({**hello, "why": str(error)})
         return
     version = str(torch.__version__)
-    if tuple(int(part) for part in version.split(".")[:2]) < _LEAST:
-        channel.send({**hello, "why": f"PyTorch {version} is older than 2.1"})
+    why = too_old(version)
+    if why is not None:
+        channel.send({**hello, "why": why})
         return
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     channel.send({**hello, "torch": version, "gpus": gpus})
