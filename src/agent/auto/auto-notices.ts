@@ -143,13 +143,19 @@ export function notPayingNotice(verdict: {
   readonly measured: boolean;
 }): Notice {
   const { label, seen, uncompressed, measured } = verdict;
+  const compressed = seen.seconds + seen.overhead;
   return {
     level: 'warning',
     code: 'COMPRESSION_DOES_NOT_PAY',
     message:
-      `${label} takes ${seconds(seen.seconds + seen.overhead)} per exchange, ` +
+      `${label} takes ${seconds(compressed)} per exchange, ` +
       `${seconds(seen.overhead)} of it for compression; an uncompressed exchange ` +
       `${measured ? 'took' : 'is predicted to take'} ${seconds(uncompressed)}: ` +
       'do not compress on this network',
+    exchange: {
+      compressed: 1000 * compressed,
+      uncompressed: 1000 * uncompressed,
+      measured,
+    },
   };
 }

@@ -7,7 +7,8 @@
  * velocities. If everything is sent and nothing masked, this is SGD with momentum. Weight decay
  * stays in the optimiser, with a velocity of its own.
  *
- * Entries that a partial sum leaves out go back to v; their velocity starts from 0.
+ * Entries that a partial sum leaves out go back to v; their velocity starts from 0. Records of the ranks'
+ * similarity are of v and of u + v; SparCML's ξ is measured against the gradient.
  *
  * A gradient is clipped before it enters the memory, at P^(−1/2) of the global limit; its norm is
  * that of the bucket, in fixed point. The ratio ramps down (`rampIterations`).
@@ -16,6 +17,11 @@
  */
 import { z } from 'zod';
 import type { Region } from '../memory/arena.ts';
+import {
+  diagnosticsMessages,
+  diagnosticsParameters,
+  withDiagnostics,
+} from './diagnostics.ts';
 import { sparseSum } from './expected-messages.ts';
 import type { Combined, Payload } from '../memory/payload.ts';
 import { clipNorm } from '../work/clip-norm.ts';
@@ -65,6 +71,7 @@ const parameters = z.strictObject({
     ),
   ...smallTensorParameters,
   ...rampParameters,
+  ...diagnosticsParameters,
 });
 type Parameters = z.infer<typeof parameters>;
 
@@ -85,14 +92,18 @@ export const dgc: MethodDefinition<typeof parameters> = {
   // u; v is the residual.
   keptVectors: 1,
   replicas: 'identical',
-  messages: ({ ratio }, { length }) => [
-    sparseSum(length, entriesSent(length, { ratio })),
+  messages: (parameters, { length }) => [
+    ...diagnosticsMessages(parameters, length),
+    sparseSum(length, entriesSent(length, { ratio: parameters.ratio })),
   ],
   replacesMomentum: 'momentum',
   // Velocities are sums of gradients, so changes of the ratio or the momentum keep them
   // valid.
   stateHolds: () => true,
-  create: (context) => new MomentumCorrection(context),
+  create: (context) => {
+    const correction = new MomentumCorrection(context);
+    return withDiagnostics(correction, context, correction.capacity);
+  },
 };
 
 /** Momentum of a rank without an optimiser. */
@@ -103,6 +114,8 @@ const momentumOf = ({ momentum }: Pick<Parameters, 'momentum'>): number =>
 
 class MomentumCorrection<V> implements Compressor<V> {
   readonly state: KeptState;
+  /** The most entries that it sends. */
+  readonly capacity: number;
   readonly #context: CompressorContext<Parameters, V>;
   /** u */
   readonly #velocity: V;
@@ -116,6 +129,7 @@ class MomentumCorrection<V> implements Compressor<V> {
       ...context,
       parameters: { ...parameters, k: 0, bucket: 0, warmupIterations: 0 },
     });
+    this.capacity = selection.capacity;
     this.#feedback = new SparseFeedback(dgc.id, context, selection);
     this.#velocity = work.vector(length);
     this.state = stateOf(dgc.id, work, this.#velocity, length);

@@ -1,7 +1,7 @@
 /**
  * Records of the ranks' similarity under a sparsifier with error feedback: how well a rank's own choice
  * stands for that of all. Beside the measures of `similarity.ts`, the distance of SparCML's analysis: with
- * p of a rank, ∇ its gradient and averages over ranks,
+ * p of a rank, from which it chooses, ∇ its gradient and averages over ranks,
  *
  *     selection distance   ‖TopK(avg p) − avg TopK(p)‖/‖avg ∇‖, ξ
  *
@@ -10,7 +10,7 @@
  * Source: SparCML (Renggli et al., SC 2019), appendix C, assumption C.2.
  */
 import { z } from 'zod';
-import type { IndexList } from '../kernels/sparsification.ts';
+import type { SparseStream } from '../memory/entries.ts';
 import type { Payload } from '../memory/payload.ts';
 import { isSteps, wait, type Steps } from '../work/steps.ts';
 import { denseSum } from './expected-messages.ts';
@@ -45,7 +45,8 @@ export const diagnosticsMessages = (
 
 /**
  * Measures in some of the compressor's exchanges.
- * @param compressor one whose p is residual + gradient, and that is summed
+ * @param compressor one whose payloads are summed: entries of its p as they are, of which the residual keeps
+ * the others
  * @param capacity the most entries that it sends
  */
 export function withDiagnostics<V>(
@@ -70,14 +71,16 @@ export function withDiagnostics<V>(
     const measures = (iteration + 1) % diagnosticsEvery === 0;
     if (measures) {
       work.blend(kept, 0, residual!, 1);
-      work.blend(p, 0, gradient, 1);
-      work.blend(p, 1, residual!, 1);
       work.blend(mean, 0, gradient, 1);
     }
     const encoded = compressor.encode(gradient, iteration);
     const payload = isSteps(encoded) ? yield* encoded : encoded;
     if (!measures) return yield* finish(gradient, iteration, payload, communicate);
-    const similarity = yield* probe.observe(kept, p, chosenBy(payload), communicate);
+    const chosen = entriesOf(payload);
+    // What is kept and what is sent: what has been added to the residual is the compressor's own.
+    work.blend(p, 0, residual!, 1);
+    work.scatterAdd(p, chosen, 1);
+    const similarity = yield* probe.observe(kept, p, chosen, communicate);
     const norm = yield* probe.normOfSum(mean, communicate);
     const statistics = yield* finish(gradient, iteration, payload, communicate);
     const distance = yield* probe.distanceFromLargest(gradient, world);
@@ -105,8 +108,8 @@ export function withDiagnostics<V>(
   };
 }
 
-/** The indices of a sparse payload, at its start. */
-function chosenBy(payload: Payload): IndexList {
+/** The entries of a sparse payload, which begins with their indices. */
+function entriesOf(payload: Payload): SparseStream {
   if (payload.kind !== 'sparse')
     throw new Error('internal: what was sent is not sparse');
   return { offset: payload.data.offset, count: payload.count };

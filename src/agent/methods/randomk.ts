@@ -1,7 +1,9 @@
 /**
  * Random-k with error feedback: k distinct entries of p, drawn at random. Every rank
  * draws the same ones from the shared seed, so no index is sent and the values reduce
- * densely: 4·k bytes for any P, and no fill-in.
+ * densely: 4·k bytes for any P, and no fill-in. It keeps no records of the ranks' similarity
+ * (`diagnostics.ts`): no rank's choice is to stand for that of all, as all draw the same, and what a
+ * draw holds of the largest entries is chance, k of n.
  *
  * Source: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1.
  */

@@ -1,8 +1,19 @@
 /** Something worth knowing that ends nothing. Made by a rank or the supervisor. */
 import { z } from 'zod';
 import type { ErrorCode } from '../codes/error-code.ts';
-import { count } from './fields.ts';
+import { count, time } from './fields.ts';
 import { eventKind, unchanged } from './record-kind.ts';
+
+/** Times of an exchange that `COMPRESSION_DOES_NOT_PAY` compares, in milliseconds. */
+const comparedExchangesSchema = z.strictObject({
+  /** Milliseconds of an exchange with compression, compressing included. */
+  compressed: time,
+  /** Milliseconds of one without. */
+  uncompressed: time,
+  /** Whether one without was measured in this run; otherwise the cost model predicts it. */
+  measured: z.boolean(),
+});
+export type ComparedExchanges = z.infer<typeof comparedExchangesSchema>;
 
 const noticeRecordSchema = z.strictObject({
   type: z.literal('notice'),
@@ -18,6 +29,8 @@ const noticeRecordSchema = z.strictObject({
   code: z.string(),
   /** One sentence with the values. */
   message: z.string(),
+  /** The times that it compares, if it is about compression; missing in records of earlier versions. */
+  exchange: comparedExchangesSchema.optional(),
 });
 export type NoticeRecord = z.infer<typeof noticeRecordSchema>;
 
@@ -57,6 +70,9 @@ const CHOICES: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 
 /** A notice without the time and the rank of its record. */
-export type Notice = Pick<NoticeRecord, 'level' | 'message' | 'programs' | 'ranks'> & {
+export type Notice = Pick<
+  NoticeRecord,
+  'exchange' | 'level' | 'message' | 'programs' | 'ranks'
+> & {
   readonly code: ErrorCode;
 };

@@ -3,6 +3,7 @@
  * bound where the remedy may leave a rest.
  */
 import { exactly, type Estimate } from '../numbers/mean-interval.ts';
+import type { ComparedExchanges } from '../records/notice.ts';
 import { formatDuration, formatFactor, formatQuantity } from '../words/units.ts';
 import { estimateText, term, type Gain, type Statement } from './proof.ts';
 import { rankTitle } from './rank-nodes.ts';
@@ -124,19 +125,7 @@ export function payloadStatements(
   moving: number,
 ): readonly Statement[] {
   const { cosine, crowd, doesNotPay, linkTime, ranks, rivals = [] } = context;
-  if (doesNotPay !== undefined) {
-    return [
-      {
-        text: 'do not compress here: the engine has measured that this compression takes longer than it saves',
-        evidence: 'phases',
-        proof: {
-          formula: 'notice COMPRESSION_DOES_NOT_PAY under this plan',
-          terms: [term('the engine', doesNotPay)],
-        },
-        remedy: { id: 'dense', gain: gainTo(account.step, account.step, true) },
-      },
-    ];
-  }
+  if (doesNotPay !== undefined) return [denseStatement(summary, account, doesNotPay)];
   // A peer without a core neither reads nor writes: that looks like bytes in flight.
   if (crowd !== undefined && account.coreWait > 0 && linkTime === undefined) {
     return [
@@ -207,6 +196,76 @@ export function payloadStatements(
         ]
       : []),
   ];
+}
+
+/** The engine's own comparison, and what a step without compression gains by it. */
+function denseStatement(
+  summary: WindowSummary,
+  { step }: StepAccount,
+  { exchange, message }: NonNullable<VerdictContext['doesNotPay']>,
+): Statement {
+  const gain = denseGain(summary, step, exchange);
+  const compared =
+    exchange?.measured === false
+      ? 'by the engine’s prediction this compression takes'
+      : 'the engine has measured that this compression takes';
+  const gained =
+    gain.factor < NOTICEABLE
+      ? ''
+      : `; without it, a step could shrink to ${formatDuration(gain.step.mean)} (${formatFactor(gain.factor)} as fast)`;
+  return {
+    text: `do not compress here: ${compared} longer than it saves${gained}`,
+    evidence: 'phases',
+    proof: {
+      formula:
+        'notice COMPRESSION_DOES_NOT_PAY under this plan' +
+        (exchange === undefined
+          ? ''
+          : '; step − (exchange − exchange without compression), as far as the step shows the exchange'),
+      terms: [
+        term('the engine', message),
+        ...(exchange === undefined
+          ? []
+          : [
+              term('step', estimateText(step)),
+              term('exchange', formatDuration(exchange.compressed)),
+              term(
+                `exchange without compression, ${exchange.measured ? 'measured' : 'predicted'}`,
+                formatDuration(exchange.uncompressed),
+              ),
+              term('with the remedy', estimateText(gain.step)),
+            ]),
+      ],
+    },
+    remedy: { id: 'dense', gain },
+  };
+}
+
+/**
+ * The step without compression. It gains no more than the engine compared, and no more than the step shows of
+ * an exchange: one that is hidden behind computing, or made in some steps only, lengthens a step by less. It is no
+ * longer than now; where an uncompressed exchange was not measured, it is no shorter than without any exchange.
+ */
+function denseGain(
+  { communicationShare, wall }: WindowSummary,
+  step: Estimate,
+  exchange: ComparedExchanges | undefined,
+): Gain {
+  const shown = communicationShare * wall;
+  const { compressed, measured, uncompressed } = exchange ?? {
+    compressed: shown,
+    measured: false,
+    uncompressed: shown,
+  };
+  const visible = compressed > 0 ? Math.min(1, shown / compressed) : 0;
+  const saved = visible * Math.max(0, compressed - uncompressed);
+  const most = measured ? saved : visible * compressed;
+  const then: Estimate = {
+    mean: Math.max(0, step.mean - saved),
+    low: Math.max(0, step.low - most),
+    high: step.high,
+  };
+  return gainTo(step, then, false);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Facts for the verdict from a run's events: its places, its links, and what the engine noticed. */
 import type { RivalMethod } from '../records/comparison.ts';
+import type { NoticeRecord } from '../records/notice.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
 import { crowdOf, type Crowd } from './core-crowding.ts';
 import { emulatedLinks, type LatencyRange, type LinkFacts } from './emulated-links.ts';
@@ -19,7 +20,7 @@ export interface VerdictContext {
   /** Words for the link with the worst bandwidth, and for that with the worst latency, when known. */
   readonly worstLink?: LinkFacts['worst'] | undefined;
   /** The engine's notice that the current plan's compression does not pay. */
-  readonly doesNotPay?: string | undefined;
+  readonly doesNotPay?: Pick<NoticeRecord, 'exchange' | 'message'> | undefined;
   /** Cosine of what was applied last with the uncompressed gradient, under this plan. */
   readonly cosine?: number | undefined;
   /** Other methods, with the cosine that they would have kept at the last comparison. */
@@ -49,8 +50,7 @@ export function verdictContext(
     linkTime: links?.perByte,
     latency: links?.latency,
     worstLink: links?.worst,
-    doesNotPay: notices.find(({ code }) => code === 'COMPRESSION_DOES_NOT_PAY')
-      ?.message,
+    doesNotPay: notices.find(({ code }) => code === 'COMPRESSION_DOES_NOT_PAY'),
     cosine: compared(current)?.cosine,
     rivals: compared(events)?.rivals,
   };

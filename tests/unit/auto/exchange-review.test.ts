@@ -233,6 +233,17 @@ describe('the verdict on compression', () => {
     expect(told.filter(([, code]) => code === 'COMPRESSION_DOES_NOT_PAY')).toHaveLength(
       1,
     );
+    const { review, observation: again } = reviewed(topk);
+    const notices = Array.from({ length: 8 * WINDOW }, () =>
+      review.consider(again(undefined, { overhead: 10 })),
+    ).flat();
+    const { exchange } = notices.find(
+      ({ code }) => code === 'COMPRESSION_DOES_NOT_PAY',
+    )!;
+    expect(exchange!.measured).toBe(false);
+    expect(exchange!.compressed).toBeGreaterThan(10_000);
+    expect(exchange!.uncompressed).toBeGreaterThan(0);
+    expect(exchange!.uncompressed).toBeLessThan(10_000);
   });
 
   test('is not given where compression pays', () => {
@@ -255,7 +266,10 @@ describe('the verdict on compression', () => {
       message: expect.stringMatching(
         /uncompressed exchange took .*do not compress/,
       ) as string,
+      exchange: { uncompressed: 1000 * 1e-9, measured: true },
     });
+    const { overhead, seconds } = observation(undefined);
+    expect(told[0]!.exchange!.compressed).toBeCloseTo(1000 * (seconds + overhead), 9);
   });
 
   test('a plan without compression leaves what it took for those to come', () => {

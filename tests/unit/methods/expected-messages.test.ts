@@ -89,6 +89,7 @@ const MORE: readonly Case[] = [
   },
   { method: 'scalecom', parameters: { diagnosticsEvery: 1000 } },
   { method: 'topk', parameters: { ratio: 0.1, diagnosticsEvery: 1 } },
+  { method: 'dgc', parameters: { ratio: 0.1, diagnosticsEvery: 1 } },
   { method: 'powersgd' },
   { method: 'powersgd', parameters: { rank: 1 } },
   { method: 'powersgd', parameters: { rank: 16 } },

@@ -156,7 +156,64 @@ describe('how far ranks that choose for themselves are from a common choice', ()
     expect(selectionDistance).toBeGreaterThan(0.1);
   });
 
+  it('is as defined, of sums of velocities, under DGC', async () => {
+    const ranks = 3;
+    const momentum = 0.5;
+    const ratio = K / N;
+    const world = local('dgc', { ratio, momentum, diagnosticsEvery: 3 });
+    const zeros = (): Float32Array[] =>
+      Array.from({ length: ranks }, () => new Float32Array(N));
+    const velocities = zeros();
+    let kept = zeros();
+    let [before, sums] = [kept, kept];
+    for (let t = 0; t < 3; t++) {
+      before = kept;
+      sums = gradients(ranks, t).map((own, rank) =>
+        own.map((x, i) => {
+          velocities[rank]![i] = momentum * velocities[rank]![i]! + x;
+          return kept[rank]![i]! + velocities[rank]![i]!;
+        }),
+      );
+      kept = sums.map((sum, rank) => {
+        const rest = sum.slice();
+        for (const i of largest(sum, K)) rest[i] = velocities[rank]![i] = 0;
+        return rest;
+      });
+      await world.exchange(t, gradients(ranks, t));
+    }
+    const average = (vectors: readonly Float32Array[]): Float32Array =>
+      vectors[0]!.map((_, i) => vectors.reduce((sum, x) => sum + x[i]!, 0) / ranks);
+    const y = average(sums);
+    const sent = average(
+      sums.map((sum, rank) => sum.map((x, i) => x - kept[rank]![i]!)),
+    );
+    const best = largest(y, K);
+    const distance = norm(sent.map((x, i) => (best.includes(i) ? y[i]! : 0) - x));
+    const cosine = (a: Float32Array, b: Float32Array): number =>
+      dot(a, b) / (norm(a) * norm(b));
+    const pairs = [
+      [0, 1],
+      [0, 2],
+      [1, 2],
+    ] as const;
+    const apart = pairs.map(([a, b]) => 1 - cosine(before[a]!, before[b]!));
+    for (const [rank, { similarity }] of world.statistics.entries()) {
+      const share = magnitudeAt(y, largest(sums[rank]!, K)) / magnitudeAt(y, best);
+      expect(similarity!.magnitudeShare).toBeCloseTo(share, 5);
+      expect(similarity!.selectionDistance).toBeCloseTo(
+        distance / norm(average(gradients(ranks, 2))),
+        4,
+      );
+      expect(similarity!.residualDistance).toBeCloseTo(
+        apart.reduce((sum, one) => sum + one, 0) / pairs.length,
+        5,
+      );
+    }
+  });
+
   it.each([
+    ['dgc', { ratio: 0.02 }],
+    ['dgc', { ratio: 0.02, clip: 1, factorMasking: false }],
     ['topk', { ratio: 0.02 }],
     ['gaussiank', { ratio: 0.02 }],
     ['threshold', { threshold: 2 }],

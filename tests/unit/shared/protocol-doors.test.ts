@@ -11,6 +11,10 @@ import { parseMeta } from '../../../src/agent/supervisor/runs/run-meta.ts';
 import { replySchema } from '../../../src/agent/training/inspect/inspections.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
 import {
+  forecastCallSchema,
+  forecastReplySchema,
+} from '../../../src/shared/forecast/forecast-question.ts';
+import {
   checkedMessage,
   type Refusal,
 } from '../../../src/shared/protocol/checked-message.ts';
@@ -102,6 +106,22 @@ const profile = {
       messages: [{ bytes: 8, seconds: 1e-6 }],
     },
   ],
+};
+
+const question = {
+  // Checked by the spec's own parser, later.
+  spec: {},
+  worlds: [{ ranks: 2, network, places: [0, 1] }],
+  compute: 0.01,
+  memory: true,
+  rehearse: false,
+};
+const candidate = {
+  ...{ ranks: 2, method: 'topk', label: 'top-k 1 %', plan: 0, collective: 'ring' },
+  ...{ compute: 0.01, compress: 1e-3, exchange: 2e-3, decompress: 1e-4, step: 0.0131 },
+  terms: { latency: 1e-4, bandwidth: 1e-3, reduction: 1e-5 },
+  ...{ payloadBytes: 800, wireBytes: 1600, bound: 'compute', speedup: 1.5 },
+  ...{ chosen: true, own: true, uncompressed: false },
 };
 
 /** As JSON cannot say them, they are something else. */
@@ -293,6 +313,28 @@ const DOORS: Readonly<
         },
       },
       { type: 'timed', timing, transport: 'tcp' },
+    ],
+  ],
+  'the forecaster’s': [
+    (raw) => checkedMessage(forecastCallSchema, raw, refusal),
+    [
+      { id: 7, question },
+      { id: 8, question: { ...question, exchanges: [plan], elements: 9 } },
+    ],
+  ],
+  'the app’s, for forecasts': [
+    (raw) => checkedMessage(forecastReplySchema, raw, refusal),
+    [
+      { id: 7, answer: { worlds: [[candidate], []], elements: 9 } },
+      {
+        id: 8,
+        answer: {
+          worlds: [[{ ...candidate, servers: 2 }]],
+          elements: 9,
+          memory: [[{ name: 'gradients', bytes: 36 }]],
+        },
+      },
+      { id: 9, error },
     ],
   ],
   'a later supervisor’s, for run.json': [
