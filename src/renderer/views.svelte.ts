@@ -15,7 +15,7 @@ import Ruler from '@lucide/svelte/icons/ruler';
 import Settings from '@lucide/svelte/icons/settings';
 import Server from '@lucide/svelte/icons/server';
 import type { RailPlace } from './components/page/rail-place.ts';
-import { LazyView, loadWhenIdle } from './lazy-view.svelte.ts';
+import { LazyView, loadWhenIdle } from './state/page/lazy-view.svelte.ts';
 import type { Route } from './state/places/route.ts';
 import StartView from './views/StartView.svelte';
 

@@ -7,16 +7,7 @@ import {
   type LaneSums,
   type Timeline,
 } from '../../../shared/trace/timeline.ts';
-import {
-  pathSums,
-  type CriticalPath,
-  type PathSum,
-} from '../../../shared/trace/critical-path.ts';
-import {
-  formatCount,
-  formatDuration,
-  formatWholePercent,
-} from '../../../shared/words/units.ts';
+import { formatCount, formatDuration } from '../../../shared/words/units.ts';
 import type { CutTrace } from '../../state/runs/run-trace.svelte.ts';
 import type { TableTwin } from '../table-twin.ts';
 import type { TimeWindow } from './time-window.ts';
@@ -67,37 +58,6 @@ export function describeTimeline({
     dropped === 0 ? '' : ` ${formatCount(dropped)} spans and messages were left out.`;
   return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} messages; ${clockText}.${lost}`;
 }
-
-/** Parts of the critical path that a sentence names. */
-const NAMED_PARTS = 4;
-
-/**
- * The parts of critical paths in a stretch in a sentence, the largest first. Empty if no path lies
- * in it.
- */
-export function describePath(
-  timeline: Timeline,
-  paths: readonly CriticalPath[],
-  stretch: TimeWindow,
-): string {
-  const sums = pathSums(timeline, paths, stretch);
-  const whole = sums.reduce((total, { time }) => total + time, 0);
-  if (whole === 0) return '';
-  const parts = sums
-    .slice(0, NAMED_PARTS)
-    .map((sum) => `${formatWholePercent(sum.time / whole)} ${pathSumName(sum)}`);
-  const rest = sums.slice(NAMED_PARTS).reduce((total, { time }) => total + time, 0);
-  if (rest > 0) parts.push(`${formatWholePercent(rest / whole)} in smaller parts`);
-  const crossed = paths.filter(
-    ({ from, to }) => to > stretch.from && from < stretch.to,
-  );
-  const [first, last] = [crossed[0]!.iteration, crossed.at(-1)!.iteration];
-  const of = first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
-  return `Critical path of ${of}: ${parts.join(', ')}.`;
-}
-
-const pathSumName = ({ phase, rank }: PathSum): string =>
-  rank === undefined ? 'waiting for messages' : `${phase} on rank ${rank}`;
 
 /** A trace that lacks records, in sentences. */
 export function cutText({ come, expected, why }: CutTrace): string {

@@ -2,7 +2,7 @@
  * A part of the page that is a file of its own, so that the first screen does not wait for
  * charts, forms and lists.
  */
-import { failure, type ErrorData } from '../shared/errors/errors.ts';
+import { failure, type ErrorData } from '../../../shared/errors/errors.ts';
 
 /** A page that draws all the time is never idle. */
 const LONGEST_WAIT_MS = 1000;
