@@ -4,7 +4,7 @@ import torch
 
 
 def facts():
-    """Its version, and what its speed on a processor depends on; after the threads are set."""
+    """PyTorch's version, and what its speed on a processor depends on; after the threads are set."""
     return {
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),

@@ -326,7 +326,7 @@ describe('the report in the control message', () => {
     expect(observationOf(recorder.report)).toMatchObject({ seconds: 1, terms });
   });
 
-  /** What is observed of two ranks, a message of which takes 4 s, by their seconds of computing. */
+  /** Times observed of two ranks, a message of which takes 4 s, by their seconds of computing. */
   const twoRanks = (computing: readonly [number, number]): number[] => {
     const recorders = [new ExchangeRecorder(0, 2), new ExchangeRecorder(0, 2)];
     // Rank 1 begins 3 s after rank 0, and finds its data there after a second.

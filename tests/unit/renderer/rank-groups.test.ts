@@ -7,7 +7,7 @@ import {
   rankGroups,
 } from '../../../src/renderer/state/runs/rank-groups.ts';
 
-/** As many ranks on each of the machines `n0`, `n1`… */
+/** Ranks by machine, as many on each of `n0`, `n1`… */
 const placed = (machines: number, perMachine: number) => {
   const ranks = machines * perMachine;
   const nodes = new Map(

@@ -1,4 +1,4 @@
-/** What a timeline draws of many lanes, spans and messages, and what is found at a place of it. */
+/** Drawing of a timeline with many lanes, spans and messages, and finding what is at a place of it. */
 import { describe, expect, test } from 'vitest';
 import { arrowsToDraw } from '../../../src/renderer/charts/timeline/arrows-to-draw.ts';
 import {

@@ -196,7 +196,9 @@ describe('verdict', () => {
 
     it('promises what the engine has measured, and no more', () => {
       const { proof, remedy, text } = denseOf({
-        ...{ compressed: 3, uncompressed: 1, measured: true },
+        compressed: 3,
+        uncompressed: 1,
+        measured: true,
       });
       // A step takes 10 ms, in each window of it.
       expect(remedy).toEqual({
@@ -217,7 +219,9 @@ describe('verdict', () => {
 
     it('leaves room for an exchange that was only predicted', () => {
       const { gain } = denseOf({
-        ...{ compressed: 3, uncompressed: 1, measured: false },
+        compressed: 3,
+        uncompressed: 1,
+        measured: false,
       }).remedy!;
       expect(gain.step).toEqual({ mean: 8, low: 7, high: 10 });
     });
@@ -225,7 +229,9 @@ describe('verdict', () => {
     it('promises no more than the step shows of the exchange', () => {
       // Of 10 ms, the ranks communicate for 14/3 ms: a third of such an exchange.
       const { gain } = denseOf({
-        ...{ compressed: 14, uncompressed: 11, measured: true },
+        compressed: 14,
+        uncompressed: 11,
+        measured: true,
       }).remedy!;
       expect(gain.step.mean).toBeCloseTo(9, 9);
       expect(gain.step.low).toBeCloseTo(9, 9);
@@ -242,7 +248,9 @@ describe('verdict', () => {
 
     it('is kept by a run that is faster, and broken by one that is slower than before', () => {
       const { gain } = denseOf({
-        ...{ compressed: 3, uncompressed: 1, measured: true },
+        compressed: 3,
+        uncompressed: 1,
+        measured: true,
       }).remedy!;
       const after = (wall: number): Verdict => {
         const recent = new RecentIterations(3, 64);

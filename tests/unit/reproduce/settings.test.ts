@@ -40,7 +40,7 @@ const says =
   (text) =>
     key.test(text) && mentions(text, value);
 
-/** What the settings of a spec have to say, by a name for the report. */
+/** Returns what the settings of a spec have to say, by a name for the report. */
 function required({ iterations, optimizer = {}, workload, world }: Spec) {
   const { kind, lr, momentum } = optimizer;
   const all: [string, Says][] = [

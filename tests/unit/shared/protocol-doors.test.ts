@@ -33,6 +33,7 @@ import { effort, seed } from '../../harness/effort.ts';
 import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 import { done, iterationRecord, sampleSpec } from '../main/sample-records.ts';
+import { candidate } from './forecast-candidate.ts';
 
 const MESSAGES = effort({ quick: 1000, soak: 100_000 });
 
@@ -115,13 +116,6 @@ const question = {
   compute: 0.01,
   memory: true,
   rehearse: false,
-};
-const candidate = {
-  ...{ ranks: 2, method: 'topk', label: 'top-k 1 %', plan: 0, collective: 'ring' },
-  ...{ compute: 0.01, compress: 1e-3, exchange: 2e-3, decompress: 1e-4, step: 0.0131 },
-  terms: { latency: 1e-4, bandwidth: 1e-3, reduction: 1e-5 },
-  ...{ payloadBytes: 800, wireBytes: 1600, bound: 'compute', speedup: 1.5 },
-  ...{ chosen: true, own: true, uncompressed: false },
 };
 
 /** As JSON cannot say them, they are something else. */

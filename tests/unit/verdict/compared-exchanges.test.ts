@@ -17,7 +17,7 @@ const notice = notPayingNotice({
   measured: false,
 });
 
-/** What the verdict knows from a record as it is stored and read again. */
+/** Returns what the verdict knows from a record as it is stored and read again. */
 const known = (record: object) => {
   const stored = JSON.parse(JSON.stringify(record)) as unknown;
   const events = [parseRecord(stored) as RunEvent];

@@ -1,0 +1,21 @@
+/** A candidate of a forecast, with all that it must have. */
+export const candidate = {
+  ranks: 2,
+  method: 'topk',
+  label: 'top-k 1 %',
+  plan: 0,
+  collective: 'ring',
+  compute: 0.01,
+  compress: 1e-3,
+  exchange: 2e-3,
+  decompress: 1e-4,
+  step: 0.0131,
+  terms: { latency: 1e-4, bandwidth: 1e-3, reduction: 1e-5 },
+  payloadBytes: 800,
+  wireBytes: 1600,
+  bound: 'compute',
+  speedup: 1.5,
+  chosen: true,
+  own: true,
+  uncompressed: false,
+};
