@@ -84,9 +84,12 @@ export interface LevelQuantization {
   readonly format?: undefined;
 }
 
-/** Floats of 8 bits with a scale for each 32 elements, randomly rounded: MXFP8. */
+/**
+ * Floats: of 8 bits with a scale for each 32 elements, randomly rounded (MXFP8), or of 16, rounded
+ * to nearest.
+ */
 interface FloatQuantization {
-  readonly format: Float8Type;
+  readonly format: Float8Type | 'bf16' | 'fp16';
 }
 
 export type Quantization = LevelQuantization | FloatQuantization;

@@ -11,7 +11,7 @@
  * result is dense whatever its fill-in. If the exchange is quantised, the second phase
  * sends the reduced part with b bits per element, randomly rounded and unbiased: with d
  * values per scale, (P−1)/P·N·(b/8 + 4/d)·β instead of the last term, or with floats of 8
- * bits (P−1)/P·N·(1 + 1/32)·β.
+ * bits (P−1)/P·N·(1 + 1/32)·β. Floats of 16 bits are rounded to nearest: (P−1)/P·N·2β.
  *
  * Source: SparCML (Renggli et al., SC 2019), section 5.3.3.
  */

@@ -9,7 +9,7 @@ export interface PartCoding {
   readonly dequantizeCost: number;
   /** Bytes of a part of this many elements. */
   bytes(length: number): number;
-  /** Writes the codes of x, exactly `bytes(x.length)`, randomly rounded. */
+  /** Writes the codes of x, exactly `bytes(x.length)`; what is rounded at random takes the noise. */
   quantize(
     communicator: Communicator,
     x: Vector,

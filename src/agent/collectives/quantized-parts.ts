@@ -1,12 +1,13 @@
 /**
- * Parts of a vector on the wire in few bits: levels (`level-parts.ts`) or floats of 8 bits
- * (`float-parts.ts`). Rounding is random and unbiased; its noise is a function of seed, rank,
- * stream, exchange and purpose.
+ * Parts of a vector on the wire in fewer bits: levels (`level-parts.ts`), floats of 8 bits
+ * (`float-parts.ts`) or of 16 (`half-parts.ts`). Rounding to 16 bits is to nearest. Any other is
+ * random and unbiased; its noise is a function of seed, rank, stream, exchange and purpose.
  */
 import type { Region, Vector } from '../memory/arena.ts';
 import { allgather } from './allgather.ts';
 import type { Communicator, Quantization } from './collective.ts';
 import { floatCoding } from './float-parts.ts';
+import { halfCoding } from './half-parts.ts';
 import { levelCoding } from './level-parts.ts';
 import type { PartCoding } from './part-coding.ts';
 import { part, partRange } from './partition.ts';
@@ -15,10 +16,13 @@ import { part, partRange } from './partition.ts';
 const REDUCED_PURPOSE = 0;
 const CONTRIBUTION_PURPOSE = 1;
 
-const codingOf = (quantization: Quantization): PartCoding =>
-  quantization.format === undefined
-    ? levelCoding(quantization)
-    : floatCoding(quantization.format);
+function codingOf(quantization: Quantization): PartCoding {
+  if (quantization.format === undefined) return levelCoding(quantization);
+  const { format } = quantization;
+  if (format === 'bf16') return halfCoding('bfloat16');
+  if (format === 'fp16') return halfCoding('binary16');
+  return floatCoding(format);
+}
 
 /** Bytes of a part of this many elements. */
 export const quantizedBytes = (length: number, quantization: Quantization): number =>

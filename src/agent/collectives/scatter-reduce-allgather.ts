@@ -5,14 +5,15 @@
  * on its way to the part's owner, once as the sum.
  *
  * Cost: (P−1)·α + ⌈log₂P⌉·α + 2(P−1)/P·N·4β + (P−1)/P·N·γ. Quantised to b bits with d
- * values per scale, 2(P−1)/P·N·(b/8 + 4/d)·β, or as floats of 8 bits 2(P−1)/P·N·(1 +
- * 1/32)·β, plus coding. Exact bytes of the busiest rank, with q(n) the bytes of a part (4n,
- * 4·⌈n/d⌉ + 4·⌈n·b/32⌉, or 4·⌈⌈n/32⌉/4⌉ + 4·⌈n/4⌉), s = ⌊N/P⌋ and ℓ the length of the last
- * part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
+ * values per scale, 2(P−1)/P·N·(b/8 + 4/d)·β, as floats of 16 bits 2(P−1)/P·N·2β or of 8
+ * 2(P−1)/P·N·(1 + 1/32)·β, plus coding. Exact bytes of the busiest rank, with q(n) the bytes
+ * of a part (4n, 4·⌈n/d⌉ + 4·⌈n·b/32⌉, 2n, or 4·⌈⌈n/32⌉/4⌉ + 4·⌈n/4⌉), s = ⌊N/P⌋ and ℓ the
+ * length of the last part: 2(P−1)·q(s) + ⌈log₂P⌉·(q(ℓ) − q(s)).
  *
  * A part is summed by one rank alone, in rank order, and all decode the same bytes of it:
- * all ranks get the same bits. Quantised sums are unbiased: the expectation of a rounded
- * value is the value. In a world of one nothing is sent or rounded.
+ * all ranks get the same bits. Sums in levels or in floats of 8 bits are unbiased: the
+ * expectation of a rounded value is the value. Floats of 16 bits are the nearest: either
+ * rounding is off by at most half a step of the format. In a world of one nothing is sent or rounded.
  *
  * Source: QSGD (Alistarh et al., NeurIPS 2017), section 4; the dense form is the direct
  * algorithm of Thakur, Rabenseifner and Gropp (2005), section 4.

@@ -250,7 +250,8 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /**
    * The most by which a payload's expected squared error, relative to the squared norm of what is compressed, exceeds
    * 0, where the source proves it of vectors of this length. Undefined: it proves none under
-   * these parameters.
+   * these parameters. Only of methods that are unbiased, each rank with noise of its own: whoever
+   * compares divides it by the number of ranks.
    */
   errorBound?(parameters: z.infer<Schema>, length: number): number | undefined;
   /** Whether payloads can be summed by a collective; else they are gathered. */

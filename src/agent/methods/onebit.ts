@@ -14,6 +14,11 @@
  *
  * By default, runs have a fixed length, so the bytes do not depend on the shape.
  *
+ * The paper proves no bound. The sign with the mean magnitude ‖p‖₁/n of n elements keeps
+ * ‖p − C(p)‖² = (1 − ‖p‖₁²/(n·‖p‖₂²))·‖p‖² ("Error Feedback Fixes SignSGD", Karimireddy et al.,
+ * ICML 2019); two means leave no more, since either is nearest to the elements for which it
+ * stands. That is a bound of p, not of the gradient, so it is no `errorBound`.
+ *
  * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
  *
  * Source: 1-Bit Stochastic Gradient Descent (Seide et al., Interspeech 2014), section 3; its

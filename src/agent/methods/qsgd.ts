@@ -5,7 +5,7 @@
  *
  * For a bucket of d elements with the ℓ₂ scale: E‖Q(v) − v‖² ≤ min(d/s², √d/s)·‖v‖² and
  * E‖Q(v)‖₀ ≤ s(s + √d). With the largest magnitude as the scale there are fewer zeros
- * and less noise. `packed` codes take b bits per element and one pass over memory;
+ * and less noise: the first bound holds of it, too, as it is at most ‖v‖₂. `packed` codes take b bits per element and one pass over memory;
  * `elias` codes are shorter if small levels are frequent, and several times slower.
  *
  * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
@@ -22,7 +22,11 @@ import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts'
 import { minElements } from './policy/small-tensors.ts';
 import { errorFeedback, ERROR_FEEDBACK } from './policy/error-feedback.ts';
 import { WARM_UP } from './policy/schedule.ts';
-import { StochasticCodec, stochasticBytes } from './stochastic-codec.ts';
+import {
+  levelErrorBound,
+  StochasticCodec,
+  stochasticBytes,
+} from './stochastic-codec.ts';
 
 const parameters = z.strictObject({
   bits: z
@@ -94,13 +98,12 @@ export const qsgd: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
-  // Lemma 3.1; a residual would be compressed with the gradient.
+  // A residual would be compressed with the gradient.
   errorBound: (parameters, length) => {
-    if (parameters.scale !== 'l2' || parameters.errorFeedback) return undefined;
+    if (parameters.errorFeedback) return undefined;
     if (length < parameters.minElements) return 0;
-    const s = levelsOf(parameters);
-    const d = Math.min(bucketOf(parameters), length);
-    return Math.min(d / (s * s), Math.sqrt(d) / s);
+    const run = Math.min(bucketOf(parameters), length);
+    return levelErrorBound(levelsOf(parameters), run);
   },
   messages: (parameters, bucket) => {
     const message = sectionsMessage(parameters, bucket, (n) =>

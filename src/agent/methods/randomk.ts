@@ -5,7 +5,11 @@
  * (`diagnostics.ts`): no rank's choice is to stand for that of all, as all draw the same, and what a
  * draw holds of the largest entries is chance, k of n.
  *
- * Source: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1.
+ * What stays behind has E‖p − rand_k(p)‖² = (1 − k/n)·‖p‖². That is said of p, not of the
+ * gradient, so it is no `errorBound`.
+ *
+ * Source: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1 and
+ * appendix A.
  */
 import { z } from 'zod';
 import { indexBytes } from '../kernels/sparsification.ts';

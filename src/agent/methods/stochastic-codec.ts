@@ -31,6 +31,17 @@ export function stochasticBytes(n: number, options: LevelCoding): number {
   return 4 * runsOf(n, runLength) + codes;
 }
 
+/**
+ * The bound of E‖Q(v) − v‖² / ‖v‖² for runs of d elements and s levels: min(d/s², √d/s). The
+ * proof needs a scale that no |v| exceeds and that is at most ‖v‖₂, so it holds of the largest
+ * magnitude, too, with which the error is about half as large or less.
+ *
+ * Source: QSGD (Alistarh et al., NeurIPS 2017), Lemma 3.1; "QSGD Variants" says of √d levels that
+ * the largest magnitude keeps the bounds.
+ */
+export const levelErrorBound = (s: number, d: number): number =>
+  Math.min(d / (s * s), Math.sqrt(d) / s);
+
 export class StochasticCodec<V> implements SectionCodec {
   readonly coding: LevelCoding;
   readonly #method: string;

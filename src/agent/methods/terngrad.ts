@@ -3,6 +3,9 @@
  * random with the element as its expectation: two bits each. Clipping at c standard
  * deviations keeps a few large elements from making all others 0, but biases those few.
  *
+ * Without clipping the noise is that of QSGD with one level: E‖Q(v) − v‖² ≤ √n·‖v‖² for n
+ * elements (`levelErrorBound`).
+ *
  * A section is one scale and packed codes of 2 bits; see `sectioned-compressor.ts` and
  * `work/section-layout.ts`. Each rank has its own scale.
  *
@@ -16,7 +19,11 @@ import { SectionedCompressor, sectionsMessage } from './sectioned-compressor.ts'
 import { minElements } from './policy/small-tensors.ts';
 import { errorFeedback, ERROR_FEEDBACK } from './policy/error-feedback.ts';
 import { WARM_UP } from './policy/schedule.ts';
-import { StochasticCodec, stochasticBytes } from './stochastic-codec.ts';
+import {
+  levelErrorBound,
+  StochasticCodec,
+  stochasticBytes,
+} from './stochastic-codec.ts';
 
 const parameters = z.strictObject({
   clip: z
@@ -47,6 +54,12 @@ export const terngrad: MethodDefinition<typeof parameters> = {
   residual: 'gradient',
   residualIf: ERROR_FEEDBACK,
   replicas: 'identical',
+  // One level of the largest magnitude. A residual would be compressed with the gradient, and what is clipped is
+  // biased.
+  errorBound: ({ clip, errorFeedback, minElements }, length) => {
+    if (clip > 0 || errorFeedback) return undefined;
+    return length < minElements ? 0 : levelErrorBound(1, length);
+  },
   messages: (parameters, bucket) => [
     sectionsMessage(parameters, bucket, (n) =>
       stochasticBytes(n, codingOf(parameters)),

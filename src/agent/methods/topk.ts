@@ -3,7 +3,11 @@
  * ties go to the lower index. Selected from the whole bucket in about two passes, or from
  * each run of `bucket` elements in one. Values are sent exactly or quantised (`quantize`).
  *
- * Source: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512.
+ * What stays behind of exact values keeps ‖p − top_k(p)‖² ≤ (1 − k/n)·‖p‖², n the elements
+ * of the bucket or of a run. That is a bound of p, not of the gradient, so it is no `errorBound`.
+ *
+ * Sources: SparCML (Renggli et al., SC 2019), Algorithm 1; section 8 for k of each 512. The
+ * bound: "Sparsified SGD with memory" (Stich et al., NeurIPS 2018), definition 2.1 and appendix A.
  */
 import { z } from 'zod';
 import {

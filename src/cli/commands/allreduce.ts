@@ -69,7 +69,7 @@ export function addAllreduceCommand(program: Command): void {
     )
     .option(
       '--quantize <settings>',
-      'quantise the sums: bits=4,bucket=1024 or format=e4m3',
+      'quantise the sums: bits=4,bucket=1024 or format=bf16',
       parseQuantization,
     )
     .option(

@@ -1,12 +1,13 @@
 /**
  * Quantisation of what a collective sends: `quantizeSums` in a plan, `--quantize` of
  * `gradwire allreduce`. Either levels, a sign and 2^(bits−1) − 1 of them, randomly rounded in
- * runs of values that share a scale; or floats of 8 bits in blocks of 32 that share a power of
- * two (MXFP8), which name their format.
+ * runs of values that share a scale; or floats, which name their format: of 16 bits, rounded to
+ * nearest, or of 8 bits in blocks of 32 that share a power of two (MXFP8), randomly rounded.
  *
  * Sources: QSGD (Alistarh et al., NeurIPS 2017), section 3; SparCML (Renggli et al., SC 2019),
  * section 6: 2, 4 or 8 bits in runs of 1024; OCP Microscaling Formats (MX) Specification,
- * version 1.0 (2023).
+ * version 1.0 (2023); IEEE 754-2019, binary16; Kalamkar et al., "A Study of BFLOAT16 for Deep
+ * Learning Training" (2019).
  */
 import { z } from 'zod';
 
@@ -32,9 +33,9 @@ const levelsSchema = z.strictObject({
 
 const floatsSchema = z.strictObject({
   format: z
-    .enum(['e4m3', 'e5m2'])
+    .enum(['bf16', 'fp16', 'e4m3', 'e5m2'])
     .describe(
-      'Floats of 8 bits with a scale for each 32, in place of bits, bucket and scale: e4m3 is more precise, e5m2 has the greater range',
+      'Floats in place of bits, bucket and scale: bf16 and fp16 have 16 bits, e4m3 and e5m2 have 8 and a scale for each 32; fp16 and e4m3 are more precise, bf16 and e5m2 have the greater range',
     ),
   bits: absent,
   bucket: absent,
@@ -43,7 +44,7 @@ const floatsSchema = z.strictObject({
 
 const FORMAT = {
   error: ({ code }: { readonly code?: string }) =>
-    code === 'invalid_union' ? 'it must be e4m3 or e5m2' : undefined,
+    code === 'invalid_union' ? 'it must be bf16, fp16, e4m3 or e5m2' : undefined,
 };
 
 export const quantizationSchema = z.discriminatedUnion(
@@ -65,6 +66,6 @@ export type Quantization = z.infer<typeof quantizationSchema>;
 export const isKeyOf = ({ format }: Quantization, key: string): boolean =>
   (key === 'format') === (format !== undefined);
 
-/** `4 bits`, `e4m3` */
+/** `4 bits`, `bf16`, `e4m3` */
 export const quantizationLabel = ({ bits, format }: Quantization): string =>
   format ?? `${bits} bits`;

@@ -400,7 +400,7 @@ describe('wrong input is one line, exit code 2, and nothing is written', () => {
     [
       allreduce(2, '--quantize', 'format=fp8'),
       'QUANTIZE_INVALID',
-      /"format" is "fp8": it must be e4m3 or e5m2/,
+      /"format" is "fp8": it must be bf16, fp16, e4m3 or e5m2/,
     ],
     [
       allreduce(2, '--quantize', 'format=e4m3,bits=4'),

@@ -308,6 +308,7 @@ describe('calls that differ are a mismatch on both sides:', () => {
     ],
     ['the operation', ring, ring, { operation: 'max' }],
     ['formats', quantized({ format: 'e4m3' }), quantized({ format: 'e5m2' }), {}],
+    ['halves', quantized({ format: 'bf16' }), quantized({ format: 'fp16' }), {}],
     ['scales', quantized({ scale: 'max' }), quantized({ scale: 'l2' }), {}],
     ['buckets', quantized({ bucket: 64 }), quantized({ bucket: 128 }), {}],
     ['delta', streams(0.5), streams(0.01), {}],

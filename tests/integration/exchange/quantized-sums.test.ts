@@ -85,15 +85,22 @@ describe('sums that are quantised on their way', () => {
     const floats = await bytesOf({ method: 'none', quantizeSums: { format: 'e4m3' } });
     // 7 scales and 205 codes, in whole words.
     expect(dense - floats).toBe(2 * 3 * (N - 8 - 208));
+    for (const format of ['bf16', 'fp16']) {
+      const halves = await bytesOf({ method: 'none', quantizeSums: { format } });
+      expect(dense - halves, format).toBe(2 * 3 * (N - N / 2));
+    }
   });
 
-  it.each(['e4m3', 'e5m2'])('are exact where %s has all values', async (format) => {
-    const ranks = await connectRanks({ method: 'none', quantizeSums: { format } });
-    const average = await step(ranks, 0);
-    // Gradients and sums are at most 8.
-    const expected = given(1).map((sum) => sum / 4);
-    expect([...average]).toEqual(expected);
-  });
+  it.each(['bf16', 'fp16', 'e4m3', 'e5m2'])(
+    'are exact where %s has all values',
+    async (format) => {
+      const ranks = await connectRanks({ method: 'none', quantizeSums: { format } });
+      const average = await step(ranks, 0);
+      // Gradients and sums are at most 8.
+      const expected = given(1).map((sum) => sum / 4);
+      expect([...average]).toEqual(expected);
+    },
+  );
 
   it('change from levels to floats and back with switches, as does one key of them', async () => {
     const levels = { bits: 4, bucket: 1024, scale: 'max' } as const;

@@ -12,8 +12,8 @@ import { DEFAULT_METHOD } from '../../../src/shared/plan/exchange-plan.ts';
 const root = path.join(import.meta.dirname, '../../../src');
 /** In pipelines, activations have methods of their own. */
 const FREE = ['agent/methods', 'agent/pipeline', 'reproduce'];
-/** Also words for other things: they are ids beside `method`, or compared with an `id`. */
-const WORDS = new Set(['none', 'threshold']);
+/** Also words for other things, such as types of numbers: they are ids beside `method`, or compared with an `id`. */
+const WORDS = new Set(['none', 'threshold', 'bf16', 'fp16']);
 /** A parameter of optimisers, too. */
 const SHARED = new Set(['warmupIterations']);
 /** Other things that have methods or are `none`. */

@@ -87,13 +87,22 @@ describe('the bound that theory has on the error of what a rank sends', () => {
       Math.sqrt(512) / 3,
       12,
     );
+    expect(bound({ ...l2, scale: 'max' }, 1000)).toBe(2);
+    expect(bound({ ...l2, scale: 'max', bucket: 4 }, 1000)).toBe(1 / 4);
+  });
+
+  it('is √n of the longest tensor for TernGrad, one level, unless it clips', () => {
+    const ternary = { method: 'terngrad', clip: 0, minElements: 50 };
+    expect(bound(ternary, 100, 400, 49)).toBe(20);
+    expect(bound(ternary, 49)).toBeUndefined();
+    expect(bound({ ...ternary, clip: 2.5 }, 100)).toBeUndefined();
+    expect(bound({ ...ternary, errorFeedback: true }, 100)).toBeUndefined();
   });
 
   it('is missing where all travels whole, and where a paper proves none', () => {
     expect(bound({ method: 'none' }, 1000)).toBeUndefined();
     expect(bound({ ...l2, minElements: 100 }, 99)).toBeUndefined();
     expect(bound({ ...l2, minElements: 100 }, 99, 1000)).toBe(2);
-    expect(bound({ ...l2, scale: 'max' }, 1000)).toBeUndefined();
     expect(bound({ ...l2, errorFeedback: true }, 1000)).toBeUndefined();
     expect(bound({ method: 'topk' }, 1000)).toBeUndefined();
     const layers = [{ match: 't1', method: 'topk' }];

@@ -20,6 +20,8 @@ describe('the quantisation of sums', () => {
     ],
     [{ format: 'e4m3' }, { format: 'e4m3' }],
     [{ format: 'e5m2' }, { format: 'e5m2' }],
+    [{ format: 'bf16' }, { format: 'bf16' }],
+    [{ format: 'fp16' }, { format: 'fp16' }],
   ])('reads %j as %j', (written, value) => {
     expect(quantizationSchema.parse(written)).toStrictEqual(value);
     expect(readableQuantizationSchema.parse(value)).toStrictEqual(value);
@@ -32,7 +34,8 @@ describe('the quantisation of sums', () => {
       collective: 'scatter-reduce-allgather',
       bucketBytes: 4096,
     };
-    for (const quantizeSums of [LEVELS, { format: 'e4m3' } as const]) {
+    const floats = [{ format: 'e4m3' }, { format: 'fp16' }] as const;
+    for (const quantizeSums of [LEVELS, ...floats]) {
       const read = exchangePlanSchema.parse({
         ...plan,
         quantizeSums: { ...quantizeSums, later: 1 },
@@ -44,6 +47,7 @@ describe('the quantisation of sums', () => {
   it('has a label', () => {
     expect(quantizationLabel(LEVELS)).toBe('4 bits');
     expect(quantizationLabel({ format: 'e5m2' })).toBe('e5m2');
+    expect(quantizationLabel({ format: 'bf16' })).toBe('bf16');
   });
 });
 
@@ -68,7 +72,7 @@ test.each([
   [
     { format: 'e3m4' },
     'SPEC_INVALID',
-    '"exchange.quantizeSums.format" is "e3m4": it must be e4m3 or e5m2',
+    '"exchange.quantizeSums.format" is "e3m4": it must be bf16, fp16, e4m3 or e5m2',
     undefined,
   ],
   [
