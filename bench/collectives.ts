@@ -19,8 +19,14 @@ import {
   outcomeTable,
   type CollectiveLine,
 } from './collectives/outcome-lines.ts';
+import { measurePredictions } from './collectives/prediction-section.ts';
+import {
+  predictionLines,
+  predictionSummary,
+  predictionTable,
+} from './collectives/prediction-verdict.ts';
 import { openSession } from './collectives/stage.ts';
-import { measureVectors } from './collectives/vector-sections.ts';
+import { measureVectors, type Reports } from './collectives/vector-sections.ts';
 import './parent.ts';
 
 try {
@@ -37,7 +43,7 @@ async function main(): Promise<void> {
     else console.log(`${table()}\n`);
   };
   const seen: CollectiveLine[] = [];
-  await measureVectors(session, {
+  const reports: Reports = {
     staged: (stage) => {
       const line = networkLine(stage);
       print([line], () => networkText(line));
@@ -47,11 +53,18 @@ async function main(): Promise<void> {
       print(lines, () => `${section}\n${outcomeTable(lines)}`);
       seen.push(...lines.filter((line) => line.type === 'collective'));
     },
-  });
+  };
+  await measureVectors(session, reports);
+  if (sections.includes('predictions')) await measurePredictions(session, reports);
   const choices = autoLines(seen);
   const summary = autoSummary(seen, choices);
   if (summary !== undefined) {
     print([...choices, summary], () => autoTable(choices, summary));
+  }
+  const predictions = predictionLines(seen);
+  const held = predictionSummary(predictions);
+  if (held !== undefined) {
+    print([...predictions, held], () => predictionTable(predictions, held));
   }
   if (sections.includes('exchange')) {
     await measureExchange(session, (lines) => {

@@ -33,6 +33,8 @@ export interface Schedule {
   readonly denseRepetitions?: number | undefined;
   /** Sets of random indices, taken in turns by round. */
   readonly dataSets: number;
+  /** Exchanges that do not count before the first that do; default: enough for short ones. */
+  readonly firstWarmUps?: number | undefined;
 }
 
 export interface Stage {
@@ -67,7 +69,7 @@ export interface Outcome {
 }
 
 /** The algorithms of this shape: of sparse vectors, with the dense one that `auto` takes. */
-function entrants(
+export function entrants(
   { length, count }: VectorShape,
   { world, network }: Stage,
 ): readonly string[] {
@@ -97,8 +99,11 @@ const COMPILED_MS = 1000;
 const LONG_MS = 2;
 
 /** @param seen times of an exchange so far, ms */
-const warmUps = (seen: readonly number[], batch: number): number =>
-  seen.length === 0 ? FIRST_WARM_UPS : Math.ceil(WARM_UP_MS / (batch * median(seen)));
+const warmUps = (
+  seen: readonly number[],
+  { batch, firstWarmUps = FIRST_WARM_UPS }: Schedule,
+): number =>
+  seen.length === 0 ? firstWarmUps : Math.ceil(WARM_UP_MS / (batch * median(seen)));
 
 /** @throws GradwireError of a rank or a peer, `RESULT_WRONG` */
 export async function contest(
@@ -128,7 +133,7 @@ export async function contest(
         count: sparse ? shape.count : undefined,
         repetitions: sparse ? repetitions : denseRepetitions,
       };
-      const warmUp = warmUps(seen, batch);
+      const warmUp = warmUps(seen, schedule);
       let result = await world.measure({ ...cell, checked, warmUp });
       const { exchange } = result;
       const ms = median(result.times);
@@ -140,7 +145,7 @@ export async function contest(
       if (exchange !== undefined) exchanges.set(collective, exchange);
     }
     for (const { peer, task, times } of peerTimes) {
-      const warmUp = warmUps(times, batch);
+      const warmUp = warmUps(times, schedule);
       const counted = task.collective === undefined ? denseRepetitions : repetitions;
       const cell = {
         shape,
@@ -182,6 +187,16 @@ function contestant(
     predictedBytes: collective.wireBytes(cost),
     auto: chooseCollective(payload, cost, network).id === id,
   };
+}
+
+/** Seconds that an exchange of this shape is predicted to take. */
+export function predictedSeconds(
+  { world, network }: Pick<Stage, 'world' | 'network'>,
+  shape: VectorShape,
+  id: string,
+): number {
+  const cost = { ...costShape(shape, world.size), places: world.places };
+  return expectedSeconds(findCollective(id), cost, network);
 }
 
 /** One that takes either is given what the shape is about. */

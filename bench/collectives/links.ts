@@ -11,6 +11,12 @@ import { namespacesMissing, RankNamespaces } from '../../tests/harness/namespace
 const SHAPED = { '100mbit': 1e8, '1gbit': 1e9, '10gbit': 10e9 } as const;
 const EMULATED = { 'emulated-1gbit': 1e9, 'emulated-10gbit': 10e9 } as const;
 
+/** Bits per second of a link of that name; undefined: as fast as the machine is. */
+export const LINK_RATES: Readonly<Partial<Record<string, number>>> = {
+  ...SHAPED,
+  ...EMULATED,
+};
+
 export const LINK_NAMES = ['loopback', ...keysOf(SHAPED), ...keysOf(EMULATED)] as const;
 export type LinkName = 'loopback' | keyof typeof SHAPED | keyof typeof EMULATED;
 

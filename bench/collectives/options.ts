@@ -11,6 +11,7 @@ const SECTIONS = [
   'exchange',
   'memory',
   'emulation',
+  'predictions',
 ] as const;
 type Section = (typeof SECTIONS)[number];
 const BY_DEFAULT: readonly Section[] = ['sweep', 'exchange'];
@@ -44,6 +45,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       exchange: flag,
       memory: flag,
       emulation: flag,
+      predictions: flag,
       ranks: { type: 'string' },
       sizes: { type: 'string' },
       transport: { type: 'string', default: 'auto' },

@@ -148,7 +148,8 @@ export class SlurmCluster implements AsyncDisposable {
   #idleNodes(): number {
     try {
       const nodes = this.ask('sinfo', '--noheader', '--Node', '--format=%N %T');
-      return nodes.split('\n').filter((line) => line.endsWith(' idle')).length;
+      const idle = nodes.split('\n').filter((line) => line.endsWith(' idle'));
+      return new Set(idle).size; // Each partition tells of them.
     } catch {
       return 0; // The controller does not answer yet.
     }
@@ -192,6 +193,7 @@ export class SlurmCluster implements AsyncDisposable {
           'CPUs=2 RealMemory=1000 Gres=gpu:2',
       ),
       'PartitionName=main Nodes=n0,n1 Default=YES MaxTime=1:00:00 State=UP',
+      'PartitionName=hidden Nodes=n0,n1 Hidden=YES MaxTime=1:00:00 State=UP',
       '',
     ].join('\n');
   }

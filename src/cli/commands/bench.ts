@@ -43,6 +43,10 @@ export function addBenchCommand(program: Command): void {
     .option('--exchange', 'one iteration of FNN-3, and where its time goes')
     .option('--memory', 'peak arena memory of a rank')
     .option('--emulation', 'emulated links compared with shaped ones; needs root')
+    .option(
+      '--predictions',
+      'what is predicted beside what is measured, 64 KB to 256 MB, 2 to 16 ranks',
+    )
     .option('--ranks <counts>', 'processes, as 2,4,8', parseList)
     .option(
       '--sizes <bytes>',
