@@ -8,8 +8,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** `lint` has ruff and mypy, `tests` PyTorch and NumPy, `readers` what opens exports (soak). */
-export type PythonPart = 'lint' | 'tests' | 'readers';
+/**
+ * `lint` has ruff and mypy, `tests` PyTorch and NumPy, `frameworks` trainers of others upon it, `readers` what
+ * opens exports (soak).
+ */
+export type PythonPart = 'lint' | 'tests' | 'frameworks' | 'readers';
 
 const root = path.join(import.meta.dirname, '..');
 const folder = path.join(root, '.venv');

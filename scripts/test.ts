@@ -40,7 +40,9 @@ try {
   ensurePrerequisites();
   fetchLowestNode();
   assertChromiumStarts();
-  ensurePython('tests', 'tests with PyTorch are skipped');
+  if (ensurePython('tests', 'tests with PyTorch are skipped')) {
+    ensurePython('frameworks', 'tests with Lightning and Hugging Face are skipped');
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

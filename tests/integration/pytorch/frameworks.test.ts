@@ -1,25 +1,16 @@
-/** Trainers of others under Gradwire, with their real packages, where these are installed. */
-import { spawnSync } from 'node:child_process';
+/** Trainers of others under Gradwire, with their real packages. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
-import { pytorch } from '../../harness/python.ts';
+import { frameworks } from '../../harness/python.ts';
 import { ofType } from '../../harness/records.ts';
 
 const examples = path.join(import.meta.dirname, '../../../examples/pytorch');
 const STEPS = 12;
 
-/** Whether Python would find a package. */
-const has = (name: string): boolean =>
-  pytorch !== undefined &&
-  spawnSync(pytorch, [
-    '-c',
-    `import importlib.util, sys; sys.exit(importlib.util.find_spec("${name}") is None)`,
-  ]).status === 0;
-
-describe.skipIf(pytorch === undefined)('under Gradwire', { tags: 'soak' }, () => {
+describe.skipIf(frameworks === undefined)('under Gradwire', () => {
   const home = new GradwireHome();
   const folder = mkdtempSync(path.join(tmpdir(), 'gradwire-frameworks-'));
 
@@ -32,7 +23,7 @@ describe.skipIf(pytorch === undefined)('under Gradwire', { tags: 'soak' }, () =>
   async function train(ranks: number, ...program: readonly string[]): Promise<void> {
     const command = home.start([
       ...['exec', '--json', '--ranks', String(ranks)],
-      ...['--switch', '6:method=topk,ratio=0.05', '--', pytorch!, ...program],
+      ...['--switch', '6:method=topk,ratio=0.05', '--', frameworks!, ...program],
     ]);
     succeeded(await command.finished);
     const digests = ofType(command.records, 'log').filter(({ text }) =>
@@ -56,21 +47,25 @@ describe.skipIf(pytorch === undefined)('under Gradwire', { tags: 'soak' }, () =>
     expect(done).toMatchObject({ consistent: true, iterations: STEPS });
   }
 
-  test.skipIf(!has('lightning')).each([2, 1])(
-    'Lightning trains on %i ranks',
-    async (ranks) => {
-      const script = path.join(import.meta.dirname, 'with_lightning.py');
-      await train(ranks, script, String(STEPS));
-    },
-  );
+  const withLightning = async (ranks: number): Promise<void> => {
+    const script = path.join(import.meta.dirname, 'with_lightning.py');
+    await train(ranks, script, String(STEPS));
+  };
 
-  test.skipIf(!has('transformers') || !has('accelerate')).each([2, 1])(
-    'the Trainer of Hugging Face trains on %i ranks',
-    async (ranks) => {
-      const text = path.join(folder, 'text.txt');
-      writeFileSync(text, 'To be, or not to be, that is the question. '.repeat(400));
-      const size = ['--width', '32', '--layers', '1', '--steps', String(STEPS)];
-      await train(ranks, path.join(examples, 'gpt_trainer.py'), text, ...size);
-    },
+  const withHuggingFace = async (ranks: number): Promise<void> => {
+    const text = path.join(folder, 'text.txt');
+    writeFileSync(text, 'To be, or not to be, that is the question. '.repeat(400));
+    const size = ['--width', '32', '--layers', '1', '--steps', String(STEPS)];
+    await train(ranks, path.join(examples, 'gpt_trainer.py'), text, ...size);
+  };
+
+  const trainers = [
+    ['Lightning', withLightning],
+    ['the Trainer of Hugging Face', withHuggingFace],
+  ] as const;
+
+  test.each(trainers)('%s trains on two ranks', (_, trains) => trains(2));
+  test.each(trainers)('%s trains on one rank', { tags: 'soak' }, (_, trains) =>
+    trains(1),
   );
 });

@@ -36,7 +36,8 @@ def hook_communication(module: Any) -> None:
     try:
         module.register_comm_hook(None, _average_bucket)
     except RuntimeError as error:
-        why = f"the model has a communication hook already: {str(error).splitlines()[0]}"
+        said = str(error).splitlines()[0].rstrip(".")
+        why = f"the model has a communication hook already: {said}"
         raise _hook_taken(why) from error
     _refuse_later_hooks(type(module))
 

@@ -39,6 +39,11 @@ def require_averaged(module: Any) -> None:
             f"DDP over {module.process_group.size()} of {world_size()} ranks",
             "Leave out process_group: Gradwire averages over all ranks of the run",
         )
+    if getattr(module, "_use_python_reducer", False):
+        raise unsupported(
+            "DDP whose gradients the compiler averages",
+            'Leave out torch._dynamo.config.optimize_ddp = "python_reducer"',
+        )
     if getattr(module, "skip_all_reduce_unused_params", False):
         raise unsupported("DDP with skip_all_reduce_unused_params", "Leave that option out")
     if type(module).__name__ in _SHARDED or any(
