@@ -382,6 +382,7 @@ export const rooms = {
     'agent/collectives',
     'agent/methods',
     'agent/exchange',
+    'agent/forecast',
     'agent/gpus',
     'agent/kernels/wasm',
     'agent/memory',

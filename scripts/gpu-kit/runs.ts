@@ -160,7 +160,7 @@ function methodSteps(method: string, all: readonly IterationRecord[]): MethodSte
     phasesMs: Object.fromEntries(
       names.map((phase) => [phase, median(counted.map(({ phases }) => phases[phase] ?? 0))]),
     ),
-    payload: median(counted.map(({ bytes }) => bytes.payload)),
+    payload: median(counted.map(({ bytes }) => bytes.payload ?? NaN)),
   };
 }
 

@@ -33,10 +33,43 @@ async function storeObservedRun({ directory }: GradwireHome): Promise<void> {
   });
   store.create({ id: 'seen', spec, switches: [], createdAt: 1 });
   const records = Array.from({ length: 20 }, (_, i) => {
-    const { loss, ...record } = iterationRecord(Math.floor(i / 2), i % 2);
+    const { loss, ...seen } = iterationRecord(Math.floor(i / 2), i % 2);
+    // Nobody counts the bytes of a program that communicates by itself.
+    const record = { ...seen, bytes: { dense: 4000, payload: 4000 } };
     return record.iteration % 5 === 0 ? { ...record, loss } : record;
   });
-  store.append('seen', entries([started, ...records, done]));
+  const own = {
+    collective: 'ring',
+    latency: 0.1,
+    bandwidth: 0.9,
+    reduction: 0,
+    compress: 0,
+    decompress: 0,
+    payloadBytes: 4000,
+    wireBytes: 4000,
+  };
+  const offer = (label: string, bandwidth: number) => ({
+    method: label,
+    label,
+    chosen: true,
+    ...own,
+    bandwidth,
+  });
+  const model = {
+    type: 'tensors',
+    at: 1,
+    tensors: [{ name: 'fc.weight', shape: [10, 100] }],
+  } as const;
+  const forecast = {
+    type: 'forecast',
+    at: 1,
+    ranks: 2,
+    isMeasured: false,
+    own,
+    copies: 0.01,
+    offered: [offer('none', 0.9), offer('topk 1 %', 0.02)],
+  } as const;
+  store.append('seen', entries([model, started, ...records, forecast, done]));
   store.close();
 }
 
@@ -57,6 +90,20 @@ test('shows its steps, its loss and the settings that it has', async () => {
   await page.evaluate(() => (location.hash = '#/runs'));
   const row = page.getByRole('row', { name: /observed/ });
   expect(await row.textContent()).toContain('50.5');
+});
+
+test('shows what each method would make of its step, and replays it', async () => {
+  const { page } = app;
+  await page.evaluate(() => (location.hash = '#/run/seen'));
+  const offers = app.part('offers');
+  await offers.waitFor();
+  const rows = await offers.locator('tbody tr').allTextContents();
+  expect(rows.map((row) => row.replace(/\s+/g, ' ').trim())).toEqual([
+    expect.stringMatching(/^topk 1 %2\.55 ms/) as string,
+    expect.stringMatching(/^none3\.51 ms/) as string,
+  ]);
+  expect(await app.part('verdict').textContent()).toMatch(/Joined with topk 1\s%/);
+  expect(await app.part('what-if-open').count()).toBe(1);
 });
 
 /** The page's own, where functions of `evaluate` run. */

@@ -96,7 +96,7 @@ describe.skipIf(!hasVulkan)('training on the GPU', () => {
       if (record.type !== 'iteration') return;
       losses.push(record.loss!);
       seen.push({
-        payload: record.bytes.payload,
+        payload: record.bytes.payload!,
         mapped: traffic.mapped,
         live: traffic.liveBytes,
         buffers: traffic.liveBuffers,

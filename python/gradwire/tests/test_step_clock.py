@@ -128,15 +128,23 @@ class Phases(unittest.TestCase):
         watch.after(0, "forward_begins")
         watch.after(10, "forward_ends")
         ms = 1_000_000
-        watch.clock.bucket(12 * ms, 16 * ms, 100)
-        watch.clock.bucket(14 * ms, 18 * ms, 200)
-        watch.clock.bucket(19 * ms, 27 * ms, 300)
-        watch.clock.bucket(19 * ms, 19 * ms, 0)
+        watch.clock.bucket(12 * ms, 16 * ms, 100, 3)
+        watch.clock.bucket(14 * ms, 18 * ms, 200, 2)
+        watch.clock.bucket(19 * ms, 27 * ms, 300, 1)
+        watch.clock.bucket(19 * ms, 19 * ms, 0, 0)
         watch.after(10, "gradient_complete")
         watch.after(20, "averaged")
         step = watch.close()
         seen = (step["overlapped"], step["wait"], step["bytes"], step["backward"])
         self.assertEqual(seen, (6 + 1, 7, 600, 10))
+        # Place, begin and end from the first one's begin, and time that is waited for and hidden:
+        # the oldest bucket's where two are in flight.
+        self.assertEqual(
+            step["buckets"],
+            [[3, 0, 4, 0, 4], [2, 2, 6, 0, 2], [1, 7, 15, 7, 1], [0, 7, 7, 0, 0]],
+        )
+        watch.step(data=0)
+        self.assertEqual(watch.close()["buckets"], [])
 
     def test_communication_whose_end_was_not_seen_lasts_until_the_average(self) -> None:
         watch = Stopwatch()

@@ -62,7 +62,8 @@ class Unmeasured(unittest.TestCase):
     def average_a_bucket(self) -> None:
         bucket = mock.Mock(**{"is_last.return_value": False})
         bucket.buffer.return_value = torch.zeros(8)
-        self.session.bucket_begins(bucket)
+        bucket.parameters.return_value = []
+        self.session.bucket_begins(bucket, False)
 
     def test_fsdp_is_named_once(self) -> None:
         from torch.distributed.device_mesh import init_device_mesh

@@ -19,6 +19,30 @@ const measured = z.union([
   z.enum(['NaN', 'Infinity', '-Infinity']).transform(Number),
 ]);
 
+/** Most buckets of a program. */
+const MOST_BUCKETS = 10_000;
+
+const layoutSchema = z.object({
+  /** The bucket's number in `buckets` of steps. */
+  place: count.max(MOST_BUCKETS),
+  /** The names of its first and last tensor: `layer1.weight … layer3.bias`. */
+  name,
+  tensors: count,
+  length: count,
+  bytes: count,
+  /** PyTorch's name of its elements' type: `bfloat16`. */
+  dtype: z.string().max(40),
+  /** Whether a hook of the program communicates it, so that what is sent is not known. */
+  encoded: z.boolean(),
+});
+export type BucketLayout = Readonly<z.infer<typeof layoutSchema>>;
+
+/**
+ * A bucket in a step: its place, its begin and end from the begin of the first, the part of its time for which
+ * the program waits, and that behind computing; where several are in flight, each time is the oldest one's.
+ */
+const bucketTimesSchema = z.tuple([count, duration, duration, duration, duration]);
+
 /** Models that may step in turns: a set of them is a number of 32 bits. */
 export const MOST_MODELS = 30;
 
@@ -41,6 +65,8 @@ const stepSchema = z.object({
   overlapped: duration.optional(),
   /** Dense size of what it averaged by itself. */
   bytes: count.optional(),
+  /** The buckets that it averaged by itself. */
+  buckets: z.array(bucketTimesSchema).max(MOST_BUCKETS).readonly().optional(),
   /** The learning rate of the first group of parameters. */
   lr: z.number(),
 });
@@ -76,6 +102,8 @@ const steppedSchema = z.object({
   type: z.literal('stepped'),
   step: stepSchema,
   values: z.record(z.string(), measured).default({}),
+  /** Buckets that no step has had before. */
+  layout: z.array(layoutSchema).max(MOST_BUCKETS).readonly().default([]),
   /** The line from which the loss was read, if the program has printed and not logged it; told once. */
   printed: z.string().max(200).optional(),
 });

@@ -8,7 +8,7 @@ import { networkCostSchema } from '../../shared/cost-model/network-cost-schema.t
 import type { Candidate } from '../../shared/forecast/candidate.ts';
 import type { ForecastWorld } from '../../shared/forecast/forecast-question.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { isAutomatic } from '../../shared/plan/exchange-plan.ts';
 import {
   parseExperimentSpec,
   type ExperimentSpec,
@@ -17,9 +17,8 @@ import {
 import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { assertPlaces } from '../collectives/ranks-by-node.ts';
-import { methods } from '../methods/registry.ts';
 import { ARENA_BYTES } from '../memory/arena.ts';
-import { planBuckets, type Bucket } from '../plan/buckets.ts';
+import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { fitsWhole, windowsOf } from '../plan/windows.ts';
@@ -27,7 +26,8 @@ import { validateLaunch } from '../launch/validate-launch.ts';
 import { specFactsSchema } from '../training/inspect/inspections.ts';
 import { inspectSpec } from '../training/inspect/inspect-spec.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
-import { modelTensors } from './model-tensors.ts';
+import { modelTensors, placedTensors } from './model-tensors.ts';
+import { offeredPlans, replacesMomentum } from './offered-plans.ts';
 import { scaledTensors } from './scaled-tensors.ts';
 import { rehearse, type Rehearsal } from './rehearsal.ts';
 import { forecastPlan, type RehearsedPlan } from './step-forecast.ts';
@@ -90,10 +90,14 @@ interface WorldsForecastOptions {
   /** Seconds of the model's computation in a step. */
   readonly compute: number;
   readonly known: SpecFacts;
+  /** Whether a scheduler allots the machines; default: they are like this one. */
+  readonly allotted?: boolean | undefined;
   /** Exchanges to predict beside the spec's own; default: every method with its defaults. */
   readonly exchanges?: readonly Readonly<Record<string, unknown>>[] | undefined;
   /** Elements of the gradient; default: the model's own. */
   readonly elements?: number | undefined;
+  /** Tensors of a program of one's own; default: those of the spec's model. */
+  readonly tensors?: readonly Pick<FlatTensor, 'name' | 'shape'>[] | undefined;
   /** Finds the time that a plan's compressors take. */
   readonly rehearse: (buckets: readonly Bucket[]) => Promise<Rehearsal>;
 }
@@ -110,19 +114,20 @@ export async function forecastWorlds(
   parsed: ParsedSpec,
   options: WorldsForecastOptions,
 ): Promise<WorldsForecast> {
-  const { compute, exchanges, known, worlds } = options;
-  const { plan, setting, spec } = validateLaunch(parsed, [], known);
+  const { allotted, compute, exchanges, known, worlds } = options;
+  const checked = validateLaunch(parsed, [], known, { allotted });
+  const { plan, setting, spec } = checked;
   assertForecastable(spec);
-  const tensors = scaledTensors(modelTensors(spec, known.model), options.elements);
+  const given = options.tensors && placedTensors(options.tensors);
+  const tensors = scaledTensors(
+    given ?? modelTensors(spec, known.model),
+    options.elements,
+  );
   const local = localStepsOf(spec);
   const plans =
     exchanges === undefined
-      ? plansOf(plan)
-          .filter(
-            ({ method }) =>
-              local === undefined ||
-              methods.get(method)!.replacesMomentum === undefined,
-          )
+      ? offeredPlans(plan)
+          .filter((one) => local === undefined || !replacesMomentum(one))
           .filter(
             (one, index) => index === 0 || hasRoom(planBuckets(tensors, one), spec),
           )
@@ -164,21 +169,4 @@ export async function forecastWorlds(
 function hasRoom(buckets: readonly Bucket[], { world }: ExperimentSpec): boolean {
   const setting = { arenaBytes: ARENA_BYTES, ranks: world.ranks };
   return fitsWhole(buckets, setting) || windowsOf(buckets, setting) !== undefined;
-}
-
-/**
- * The spec's own, then all methods with their defaults, each once; uncompressed exchanges are
- * always included, even if the spec changes `none`. A method that moves only part of the
- * weights is a different algorithm, not a compression of this one: it is included only if the
- * spec uses it.
- */
-function plansOf(own: ExchangePlan): readonly ExchangePlan[] {
-  const { bucketBytes } = own;
-  const isBaseline = !compresses(own) && isAutomatic(own.collective);
-  const others = [...methods.values()]
-    .filter(({ id, movesPart, uncompressed }) =>
-      uncompressed === true ? !isBaseline : id !== own.method && movesPart !== true,
-    )
-    .map(({ id: method }) => resolvePlan({ method, bucketBytes }));
-  return [own, ...others];
 }

@@ -40,22 +40,30 @@ const traced = new Map<string, ReturnType<typeof stepMemory>>();
 
 async function memoryOf(
   spec: ReturnType<typeof parseExperimentSpec>,
-  { elements, worlds }: Pick<ForecastQuestion, 'elements' | 'worlds'>,
+  {
+    allotted,
+    elements,
+    worlds,
+  }: Pick<ForecastQuestion, 'allotted' | 'elements' | 'worlds'>,
   known: SpecFacts,
 ): Promise<ForecastAnswer['memory']> {
   const counts = worlds.map(({ ranks }) => ranks);
   // Of a model of another size there is no step to trace.
-  const step = elements === undefined ? await tracedStep(spec, known) : undefined;
-  return specMemory(spec, counts, known, step, elements).map(({ parts }) => parts);
+  const step =
+    elements === undefined ? await tracedStep(spec, known, allotted) : undefined;
+  return specMemory(spec, counts, known, step, elements, allotted).map(
+    ({ parts }) => parts,
+  );
 }
 
 async function tracedStep(
   spec: ReturnType<typeof parseExperimentSpec>,
   known: SpecFacts,
+  allotted: boolean | undefined,
 ): ReturnType<typeof stepMemory> {
   const { backend, optimizer, parallelism, workload } = spec;
-  const key = JSON.stringify([backend, optimizer, parallelism, workload]);
-  const tracing = traced.get(key) ?? stepMemory(spec, known);
+  const key = JSON.stringify([allotted, backend, optimizer, parallelism, workload]);
+  const tracing = traced.get(key) ?? stepMemory(spec, known, allotted);
   traced.set(key, tracing);
   tracing.catch(() => traced.delete(key));
   return await tracing;

@@ -1,6 +1,6 @@
 /**
- * Predicts the exchanges of two plans of a run in progress, in a thread of its own, because the
- * rehearsal computes for as long as a few exchanges take.
+ * Predicts the exchanges of a run in progress under other plans, in a thread of its own, because
+ * the rehearsal computes for as long as a few exchanges take.
  */
 import { Worker } from 'node:worker_threads';
 import type { ExchangeForecast } from '../../shared/cost-model/exchange-forecast.ts';
@@ -20,16 +20,24 @@ export interface ForeseenExchange {
   readonly places: readonly number[] | undefined;
   /** Steps per exchange. */
   readonly every: number | undefined;
+  /**
+   * Most elements that are timed: of a larger model a smaller one of the same form stands for it, in
+   * proportion. Default: all.
+   */
+  readonly most?: number | undefined;
 }
 
+/** A plan by the collective that it names or `auto` takes, then by the others that can carry it. */
+export type PlanForecasts = readonly [ExchangeForecast, ...ExchangeForecast[]];
+
 export type FromForesight =
-  | { readonly type: 'forecasts'; readonly forecasts: readonly ExchangeForecast[] }
+  | { readonly type: 'forecasts'; readonly forecasts: readonly PlanForecasts[] }
   | { readonly type: 'failed'; readonly error: ErrorData };
 
-/** @returns a forecast for each plan, in their order */
+/** @returns forecasts of each plan, in their order */
 export async function foreseeExchange(
   question: ForeseenExchange,
-): Promise<readonly ExchangeForecast[]> {
+): Promise<readonly PlanForecasts[]> {
   const file = bundledFile(THREAD, import.meta.dirname);
   const thread = new Worker(file, { workerData: question });
   const answer = await new Promise<FromForesight>((resolve, reject) => {

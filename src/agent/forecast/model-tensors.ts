@@ -17,10 +17,17 @@ export function modelTensors(
   const tensors = isSynthetic(workload)
     ? syntheticWorkload(workload).layers.flatMap((layer) => layer.tensors)
     : findWorkload({ ...workload, optimizer: optimizer.kind }, own).model.tensors;
+  return placedTensors(tensors);
+}
+
+/** Tensors one after the other. */
+export function placedTensors(
+  tensors: readonly Pick<FlatTensor, 'name' | 'shape'>[],
+): readonly FlatTensor[] {
   let start = 0;
-  return tensors.map((tensor) => {
-    const length = tensorLength(tensor);
-    const flat = { name: tensor.name, shape: tensor.shape, start, length };
+  return tensors.map(({ name, shape }) => {
+    const length = tensorLength({ shape });
+    const flat = { name, shape, start, length };
     start += length;
     return flat;
   });

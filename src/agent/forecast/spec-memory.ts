@@ -53,6 +53,7 @@ export interface RankMemory {
 export async function stepMemory(
   raw: ExperimentSpec,
   known: SpecFacts = {},
+  allotted = false,
 ): Promise<StepBytes | undefined> {
   checkedOptions(knownSchema, { known }, 'stepMemory');
   const spec = parseExperimentSpec(raw);
@@ -60,7 +61,7 @@ export async function stepMemory(
   if (isSynthetic(workload) || isProgram(workload)) return undefined;
   if (pipelineOf(spec) !== undefined) return undefined;
   if (backend === 'webgpu' || backend === 'torch') return undefined;
-  if (backend !== 'wasm' && mayHaveGpu()) return undefined;
+  if (backend !== 'wasm' && (allotted || mayHaveGpu())) return undefined;
   const features = workload.features ?? known.data?.features;
   const names = { ...workload, features, optimizer: optimizer.kind };
   const { inputs } = findWorkload(names, known.model).model;
@@ -89,9 +90,10 @@ export function specMemory(
   known?: SpecFacts,
   step?: StepBytes,
   elements?: number,
+  allotted = false,
 ): readonly RankMemory[] {
   checkedOptions(optionsSchema, { ranks, known, step, elements }, 'specMemory');
-  const own = validateLaunch(parseExperimentSpec(raw), [], known).memory;
+  const own = validateLaunch(parseExperimentSpec(raw), [], known, { allotted }).memory;
   const memory = own.withTensors((tensors) => scaledTensors(tensors, elements));
   return ranks.map((count) => ({ ranks: count, parts: memory.ofRank(0, count, step) }));
 }

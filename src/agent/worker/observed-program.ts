@@ -4,17 +4,22 @@
  */
 import { zeroTimes, sumPhases } from '../../shared/records/phases.ts';
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import type { ForecastRecord } from '../../shared/records/forecast.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Program } from '../bridge/program.ts';
 import type { Stepped } from '../bridge/messages.ts';
 import type { StepResult } from '../training/trainer.ts';
 import type { Gathered } from '../world/report-channel.ts';
+import { rankError } from './trainers/rank-error.ts';
+import { ObservedBuckets } from './observed-buckets.ts';
 import { LoggedValues } from './steps/logged-values.ts';
 import { passesOf } from './steps/program-steps.ts';
 
 export interface ObservedOptions {
   readonly rank: number;
+  /** Ranks of the run. */
+  readonly ranks: number;
   readonly program: Program;
   readonly plan: ExchangePlan;
   /** `iterations` of the spec. */
@@ -23,30 +28,52 @@ export interface ObservedOptions {
   readonly room: () => Promise<void> | undefined;
   /** Whether the user wants it to stop. */
   readonly stops: () => boolean;
+  /** Predicts what exchanges through Gradwire would take. */
+  readonly forecast: () => Promise<ForecastRecord>;
 }
+
+/** The iteration from which steps have settled: timing methods beside the program disturbs none that is judged. */
+const SETTLED = 20;
 
 /** The collective of what a program averages by itself. */
 const OWN = 'own';
 
 /** Resolves when the program has no further step, or was to stop. */
 export async function observe(options: ObservedOptions): Promise<void> {
-  const { iterations, program, rank, report, room, stops } = options;
+  const { iterations, plan, program, rank, ranks, report, room, stops } = options;
   let iteration = 0;
   let loss: number | undefined;
+  let forecast: Promise<void> | undefined;
   const logged = new LoggedValues((notice) => {
     report({ type: 'notice', at: Date.now(), rank, ...notice });
+  });
+  const buckets = new ObservedBuckets({
+    rank,
+    ranks,
+    method: plan.method,
+    collective: OWN,
+    report,
   });
   while (iteration < iterations && !stops()) {
     const stepped = await program.observed();
     if (stepped === undefined) break;
     const result = logged.of(stepped, iteration);
     ({ loss } = result);
-    const record = observedRecord(stepped, result, { iteration, ...options });
+    buckets.add(iteration, stepped);
+    const { isEncoded } = buckets;
+    const record = observedRecord(stepped, result, {
+      iteration,
+      isEncoded,
+      ...options,
+    });
     report(() => record);
     iteration++;
+    if (iteration === SETTLED && rank === 0) forecast = reportForecast(options);
     await room();
   }
+  buckets.close();
   if (rank !== 0) return;
+  if (!stops()) await forecast;
   report({
     type: 'done',
     at: Date.now(),
@@ -56,14 +83,37 @@ export async function observe(options: ObservedOptions): Promise<void> {
   });
 }
 
+/** Reports the prediction, or that there is none: the program goes on all the same. */
+async function reportForecast({
+  forecast,
+  rank,
+  report,
+}: ObservedOptions): Promise<void> {
+  try {
+    report(await forecast());
+  } catch (error) {
+    const { message } = rankError(error);
+    report({
+      type: 'notice',
+      at: Date.now(),
+      rank,
+      level: 'warning',
+      code: 'FORESIGHT_UNAVAILABLE',
+      message: `exchanges through Gradwire could not be predicted: ${message}`,
+    });
+  }
+}
+
 function observedRecord(
   stepped: Stepped,
   { loss, metric }: StepResult,
   {
+    isEncoded,
     iteration,
     plan,
     rank,
   }: Pick<ObservedOptions, 'plan' | 'rank'> & {
+    readonly isEncoded: boolean;
     readonly iteration: number;
   },
 ): IterationRecord {
@@ -86,7 +136,8 @@ function observedRecord(
     wall,
     phases: { ...known, other: Math.max(0, wall - sumPhases(known)) },
     overlapped,
-    bytes: { dense: bytes, payload: bytes },
+    // A hook of the program may send anything: it is not known.
+    bytes: isEncoded ? { dense: bytes } : { dense: bytes, payload: bytes },
     ...(loss === undefined ? {} : { loss }),
     ...(metric === undefined ? {} : { metric }),
     lr,

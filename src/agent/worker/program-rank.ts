@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import { statedKind } from '../../shared/records/metric.ts';
 import type { Notice } from '../../shared/records/notice.ts';
+import { MOST_TENSORS, type TensorsRecord } from '../../shared/records/tensors.ts';
 import { isProgram, launchExample } from '../../shared/spec/program-spec.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
@@ -10,6 +11,7 @@ import type { Program } from '../bridge/program.ts';
 import { ProgramTrainer } from '../bridge/program-trainer.ts';
 import { unknownLayer } from '../plan/layer-names.ts';
 import type { EngineClient } from './engine/engine-client.ts';
+import { observedForecast } from './observed-forecast.ts';
 import { observe, type ObservedOptions } from './observed-program.ts';
 import { masterPort, startProgram } from './program-start.ts';
 import { requireSameModels } from './same-models.ts';
@@ -69,6 +71,21 @@ export class ProgramRank {
     return this.#trainer;
   }
 
+  /**
+   * The record of its model; undefined on other ranks than 0, where another one tells it, of more tensors than a
+   * record has, and of models that step in turns, whose exchanges differ.
+   */
+  get tensorsRecord(): TensorsRecord | undefined {
+    const { tensors = [] } = this.#trainer ?? {};
+    const { rank } = this.#configuration;
+    if (rank > 0 || this.turns !== undefined || tensors.length > MOST_TENSORS) return;
+    return {
+      type: 'tensors',
+      at: Date.now(),
+      tensors: tensors.map(({ name, shape }) => ({ name, shape })),
+    };
+  }
+
   /** Names of its models, if they step in turns. */
   get turns(): readonly string[] | undefined {
     return this.#trainer?.turns;
@@ -99,7 +116,7 @@ export class ProgramRank {
     },
   ): Promise<void> {
     const { plan, rank, spec } = this.#configuration;
-    const { backend, device, metric, parameters } = this.#trainer!;
+    const { backend, device, metric, parameters, tensors } = this.#trainer!;
     await this.#opened.begin(0);
     more.ready({
       type: 'ready',
@@ -111,7 +128,15 @@ export class ProgramRank {
       ...statedKind(metric),
     });
     const program = this.#opened;
-    await observe({ ...more, rank, program, plan, iterations: spec.iterations });
+    await observe({
+      ...more,
+      rank,
+      ranks: spec.world.ranks,
+      program,
+      plan,
+      iterations: spec.iterations,
+      forecast: () => observedForecast(this.#configuration, tensors),
+    });
   }
 
   /** Ends a program that is only observed. */

@@ -292,6 +292,8 @@ export class WorkerSession {
     }
     const program = this.#program;
     const trainer: Trainer = await (program?.open(addresses) ?? this.#trainer!);
+    const model = program?.tensorsRecord;
+    if (model !== undefined) this.#options.reports.gather(model);
     if (program?.isObserved === true) {
       await this.#observe(program);
       return;

@@ -204,6 +204,7 @@ async function findMeasured(
     return Promise.resolve({
       profiles,
       links: measuredLinks(store.links, nodes),
+      allotted: nodes.some(({ slurm }) => slurm !== undefined),
       file,
       isGiven,
     });

@@ -38,7 +38,7 @@ export class PhaseMeans {
     this.#overlapped += record.overlapped;
     for (const phase of PHASES) this.#phases[phase] += record.phases[phase] ?? 0;
     this.#bytes.dense += record.bytes.dense;
-    this.#bytes.payload += record.bytes.payload;
+    this.#bytes.payload += record.bytes.payload ?? NaN;
     this.#bytes.wireSent += record.bytes.wireSent ?? NaN;
     this.#activations.dense += record.activations?.dense ?? 0;
     this.#activations.payload += record.activations?.payload ?? 0;

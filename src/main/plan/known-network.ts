@@ -34,6 +34,7 @@ export function knownNetwork(
   return {
     profiles: profilesOf(store.facts, nodes, own),
     links: isComplete ? measuredLinks(store.links, nodes) : undefined,
+    allotted: nodes.some(({ slurm }) => slurm !== undefined),
     file: home.networkProfile,
     isGiven: false,
   };

@@ -19,6 +19,8 @@ import { networkOf, type Measured } from '../runs/run-network.ts';
 export interface MeasuredNetwork extends Measured {
   /** The file with this computer's profile, or with one for all machines. */
   readonly file: string;
+  /** Whether one of the machines is the login node of a scheduler, which allots others to ranks. */
+  readonly allotted?: boolean | undefined;
   /** Whether a user named the file, which then says all. */
   readonly isGiven: boolean;
 }

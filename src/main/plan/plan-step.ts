@@ -47,7 +47,8 @@ export async function planStep(
   requirePlannable(spec);
   const ranks = request.ranks ?? [spec.world.ranks];
   requireMachines(ranks, request.machines);
-  const network = planNetwork(spec, await measured(spec), request.machines);
+  const known = await measured(spec);
+  const network = planNetwork(spec, known, request.machines);
   const worlds = ranks.map((count) => network.worldOf(count));
   const curve =
     request.curve && curveWorlds(request.curve, ranks.at(-1)!, spec, network);
@@ -58,6 +59,7 @@ export async function planStep(
     compute: compute.seconds,
     elements: request.parameters,
     memory: true,
+    allotted: known.allotted,
     rehearse: request.rehearse ?? false,
   });
   const available = process.availableMemory();

@@ -15,7 +15,7 @@ export function requirePlannable(
     'a program of your own cannot be predicted: its gradients are known only when it runs',
     {
       place: 'workload.command',
-      next: 'Run it, and read its phases and its verdict.',
+      next: 'Run it, and read its verdict; or replay the run otherwise: gradwire runs what-if.',
     },
   );
 }

@@ -15,7 +15,8 @@ async function predictRun(
   { computeTime, forecaster, measured }: PlanParts,
 ): Promise<RunForecast> {
   requirePlannable(spec);
-  const network = planNetwork(spec, await measured(spec));
+  const known = await measured(spec);
+  const network = planNetwork(spec, known);
   const compute = await computeTime(spec);
   const answer = await forecaster.ask({
     spec,
@@ -23,6 +24,7 @@ async function predictRun(
     compute: compute.seconds,
     exchanges: [],
     memory: true,
+    allotted: known.allotted,
     rehearse: false,
   });
   const { step, wireBytes } = answer.worlds[0]!.find(({ chosen }) => chosen)!;

@@ -31,12 +31,11 @@ export function recordedSteps(
     .toSorted((a, b) => a.iteration - b.iteration);
 }
 
+type Recorded = Pick<IterationRecord, 'overlapped' | 'phases' | 'wall'>;
+
 /** The slowest rank's own work counts, because the others wait for it. */
-export function split(
-  iteration: number,
-  records: readonly Pick<IterationRecord, 'phases' | 'wall'>[],
-): RecordedStep {
-  const mean = (of: (record: Pick<IterationRecord, 'phases' | 'wall'>) => number) =>
+export function split(iteration: number, records: readonly Recorded[]): RecordedStep {
+  const mean = (of: (record: Recorded) => number) =>
     records.reduce((sum, record) => sum + of(record), 0) / records.length;
   const phase = (name: Phase) => mean(({ phases }) => phases[name] ?? 0);
   const wall = mean((record) => record.wall);
@@ -51,5 +50,6 @@ export function split(
   );
   const own = Math.max(0, Math.min(slowest, wall - compress - decompress));
   const exchange = Math.max(0, wall - own - compress - decompress);
-  return { iteration, own, compress, exchange, decompress };
+  const hidden = mean(({ overlapped }) => overlapped);
+  return { iteration, own, compress, exchange, decompress, hidden };
 }

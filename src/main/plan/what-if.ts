@@ -29,6 +29,7 @@ import {
 } from '../../shared/plan/exchange-plan.ts';
 import type { JsonValue } from '../../shared/checks/json.ts';
 import type { SwitchRecord } from '../../shared/records/switch.ts';
+import { MOST_TENSORS, type TensorsRecord } from '../../shared/records/tensors.ts';
 import { linkSpecSchema } from '../../shared/machines/emulated-network.ts';
 import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { assertForecastable } from '../../shared/spec/forecastable.ts';
@@ -66,7 +67,7 @@ export async function whatIf(
 ): Promise<WhatIf> {
   const detail = store.reads.shown(request.run);
   const { spec } = detail;
-  requireReplayable(detail);
+  const tensors = requireReplayable(detail);
   const stretches = stretchesOf(detail);
   const last = stretches.at(-1);
   const steps =
@@ -105,7 +106,9 @@ export async function whatIf(
         planAsExchange(to as ExchangePlan),
       ]),
     ],
+    tensors,
     memory: false,
+    allotted: known.allotted,
     rehearse: false,
   });
   const foretold = switches.flatMap((record, index) => {
@@ -160,21 +163,24 @@ function described(
 const chosen = ({ worlds }: ForecastAnswer, world: number, plan: number): Candidate =>
   worlds[world]!.find((one) => one.plan === plan && one.chosen)!;
 
-/** @throws GradwireError `WHAT_IF_MISFIT`; as `assertForecastable` */
-function requireReplayable({ id, spec }: RunDetail): void {
+/**
+ * Checks that the run can be replayed; returns the tensors of a program.
+ * @throws GradwireError `WHAT_IF_MISFIT`; as `assertForecastable`
+ */
+function requireReplayable(detail: RunDetail): TensorsRecord['tensors'] | undefined {
+  const { id, spec } = detail;
   assertForecastable(spec);
+  const told = eventsOf(detail, 'tensors').at(-1);
   const why =
-    spec.overlap === true || spec.doubleBuffer === true
-      ? 'hides its exchanges behind computation, which a replay does not know'
-      : localStepsOf(spec) !== undefined
-        ? 'exchanges only every few iterations'
-        : isProgram(spec.workload)
-          ? 'is a program of its own, which is not predicted'
-          : undefined;
-  if (why === undefined) return;
+    localStepsOf(spec) !== undefined
+      ? 'exchanges only every few iterations'
+      : isProgram(spec.workload) && told === undefined
+        ? `is a program that has not told its tensors: it was recorded by an older version, did not get that far, has models that step in turns, or more than ${MOST_TENSORS} tensors`
+        : undefined;
+  if (why === undefined) return told?.tensors;
   throw inputError('WHAT_IF_MISFIT', `run ${id} cannot be replayed: it ${why}`, {
     place: id,
-    next: 'Choose a run of synchronous training without overlap.',
+    next: 'Choose another run of synchronous training.',
   });
 }
 

@@ -123,7 +123,7 @@ export const a2sgdTable2: Figure = {
   seeds: [1],
   cases,
   measure: (records) => {
-    const bits = settled(records, 0).map(({ bytes }) => 8 * bytes.payload);
+    const bits = settled(records, 0).map(({ bytes }) => 8 * bytes.payload!);
     return {
       values: {
         bits: mean(bits),

@@ -158,7 +158,7 @@ export const qsgdSection3: Figure = {
   cases: casesOf(),
   measure: (records) => ({
     values: {
-      bits: mean(settled(records, 0).map(({ bytes }) => 8 * bytes.payload)),
+      bits: mean(settled(records, 0).map(({ bytes }) => 8 * bytes.payload!)),
       error: RANKS * mean(compressionErrors(records).map((error) => error ** 2)),
     },
   }),

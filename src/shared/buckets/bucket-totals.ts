@@ -14,8 +14,9 @@ export class BucketTotals {
     hidden: 0,
     begin: 0,
     end: 0,
-    payload: 0,
   };
+  /** Bytes of payloads, and the exchanges whose payloads were seen. */
+  readonly #payload = { bytes: 0, exchanges: 0 };
   /** Bytes sent, and the exchanges that sent some. */
   readonly #sent = { bytes: 0, exchanges: 0 };
   /** Elements and entries of the exchanges that selected. */
@@ -48,7 +49,10 @@ export class BucketTotals {
     parts.hidden += share * (sum.hidden ?? 0);
     parts.begin += share * sum.begin;
     parts.end += share * sum.end;
-    parts.payload += share * sum.payload;
+    if (sum.payload !== undefined) {
+      this.#payload.bytes += share * sum.payload;
+      this.#payload.exchanges += share * exchanges;
+    }
     if (sum.sent !== undefined) {
       this.#sent.bytes += share * sum.sent;
       this.#sent.exchanges += share * exchanges;
@@ -71,6 +75,8 @@ export class BucketTotals {
     switch (measure) {
       case 'time':
         return quotient(this.#time, this.exchanges);
+      case 'payload':
+        return quotient(this.#payload.bytes, this.#payload.exchanges);
       case 'sent':
         return quotient(this.#sent.bytes, this.#sent.exchanges);
       case 'density':

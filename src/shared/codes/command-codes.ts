@@ -53,7 +53,7 @@ export const commandCodes = codeGroup({
     },
     WHAT_IF_MISFIT: {
       means: 'The run cannot be replayed under other settings.',
-      next: 'Choose a run of synchronous training without overlap.',
+      next: 'Choose another run of synchronous training.',
     },
     WHAT_IF_TOO_FEW: {
       means: 'The plan in force has too few iterations to replay.',

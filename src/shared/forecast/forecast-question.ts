@@ -33,6 +33,14 @@ const forecastQuestionSchema = z.object({
   exchanges: z.array(z.looseObject({})).max(50).readonly().optional(),
   /** Elements of the gradient; its tensors grow in proportion. Default: the model's own. */
   elements: z.int().min(1).max(MOST_ELEMENTS).optional(),
+  /** Names and shapes of the tensors of a program of one's own; default: those of the spec's model. */
+  tensors: z
+    .array(z.object({ name: z.string(), shape: z.array(count).readonly() }))
+    .min(1)
+    .readonly()
+    .optional(),
+  /** Whether a scheduler allots the ranks' machines: this one's GPUs do not tell which those have. */
+  allotted: z.boolean().optional(),
   /** Whether to predict the memory of a rank. */
   memory: z.boolean(),
   /** Whether to time methods anew that were timed before. */

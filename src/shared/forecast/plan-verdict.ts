@@ -13,14 +13,15 @@ export interface PlanVerdict {
   readonly text: string;
 }
 
-/** @param candidates fastest first, one of them uncompressed and one the spec's own */
+/** @param candidates fastest first, one of them the spec's own; perhaps none is uncompressed, for lack of memory */
 export function planVerdict(
   candidates: readonly Candidate[],
   ranks: number,
 ): PlanVerdict {
   const [best] = candidates as readonly [Candidate, ...Candidate[]];
-  const dense = candidates.find(({ uncompressed }) => uncompressed)!;
   const own = candidates.find((candidate) => candidate.own)!;
+  // Speedups are against the spec's own then.
+  const dense = candidates.find(({ uncompressed }) => uncompressed) ?? own;
   const compress = best.speedup > 1;
   const advice = compress
     ? `compress: ${best.method} over ${collectiveText(best)} is predicted to take ` +

@@ -5,13 +5,15 @@
  * the machine); the model gives the difference.
  *
  *     own        the slowest rank's data, gradient, update and what is not attributed
- *     exchange   wall − own − compress − decompress, mean over ranks
+ *     exchange   wall − own − compress − decompress, mean over ranks, and what computing hides
  *     exchange′  exchange + c·(predicted′ − predicted), at least min(exchange, c·predicted′)
  *     compress′  compress + s·(rehearsed′ − rehearsed), at least s·rehearsed′ or what was observed
  *
  * c corrects the constant that dominates the prediction, as `adaptive` does
  * (`cost-model/network-correction.ts`); s is how much slower methods ran than in the rehearsal. An
- * iteration that is replayed under its own plan is therefore itself.
+ * iteration that is replayed under its own plan is therefore itself. What computing hides of an
+ * exchange is not in the step; how much of another one it would hide is between two bounds
+ * (`cost-model/hidden-exchange.ts`).
  */
 import {
   correctedTerms,
@@ -20,6 +22,7 @@ import {
   type Correction,
 } from '../cost-model/network-correction.ts';
 import { totalSeconds } from '../cost-model/cost-terms.ts';
+import { exposedOf } from '../cost-model/hidden-exchange.ts';
 import { meanInterval } from '../numbers/mean-interval.ts';
 import type { StepForecast } from './candidate.ts';
 
@@ -33,6 +36,8 @@ export interface StepSplit {
 
 export interface RecordedStep extends StepSplit {
   readonly iteration: number;
+  /** Milliseconds of the exchange that computing hid, in no part of the step; default: 0. */
+  readonly hidden?: number | undefined;
 }
 
 /** A mean in ms and its 95 % interval. */
@@ -68,6 +73,8 @@ export interface Calibration {
  */
 export const MODEL_ERROR = 0.25;
 
+/** Compression below this is too short to take a pace from: an uncompressed exchange has hardly any; seconds. */
+const SHORT = 50e-6;
 /** The most by which methods may run slower or faster in a run than alone. */
 const MOST_PACE = 10;
 
@@ -76,13 +83,14 @@ export const wallOf = ({ own, compress, exchange, decompress }: StepSplit): numb
 
 /** @param steps recorded under the plan and in the world of the prediction; at least one */
 export function calibrate(
-  steps: readonly StepSplit[],
+  steps: readonly (StepSplit & Pick<RecordedStep, 'hidden'>)[],
   predicted: Predicted,
 ): Calibration {
-  const exchange = meanOf(steps.map((step) => step.exchange)) / 1000;
+  const exchange =
+    meanOf(steps.map((step) => step.exchange + (step.hidden ?? 0))) / 1000;
   const observed = meanOf(steps.map((step) => step.compress + step.decompress)) / 1000;
   const rehearsed = predicted.compress + predicted.decompress;
-  const pace = rehearsed === 0 ? 1 : observed / rehearsed;
+  const pace = Math.min(observed, rehearsed) < SHORT ? 1 : observed / rehearsed;
   return {
     network: correctionAfter(exchange, predicted.terms, UNCORRECTED),
     methods: Math.min(MOST_PACE, Math.max(1 / MOST_PACE, pace)),
@@ -109,20 +117,28 @@ export function replay(
     1000 * methods * other[part],
   ];
   const [compress, decompress] = [paced('compress'), paced('decompress')];
-  const replayed = steps.map((step): RecordedStep => ({
-    iteration: step.iteration,
-    own: step.own,
-    compress: moved(step.compress, ...compress),
-    exchange: moved(step.exchange, before, after),
-    decompress: moved(step.decompress, ...decompress),
-  }));
+  let doubtOfHidden = 0;
+  const replayed = steps.map((step): RecordedStep => {
+    const { exchange: exposed, hidden = 0, iteration, own: kept } = step;
+    const time = moved(exposed + hidden, before, after);
+    const { high, low, mean } = exposedOf(time, { exposed, hidden });
+    doubtOfHidden += (high - low) / 2 / steps.length;
+    return {
+      iteration,
+      own: kept,
+      compress: moved(step.compress, ...compress),
+      exchange: mean,
+      decompress: moved(step.decompress, ...decompress),
+    };
+  });
   const walls = steps.map(wallOf);
   const changes = replayed.map((step, index) => wallOf(step) - walls[index]!);
   const doubt =
+    doubtOfHidden +
     error *
-    (Math.abs(after - before) +
-      Math.abs(compress[1] - compress[0]) +
-      Math.abs(decompress[1] - decompress[0]));
+      (Math.abs(after - before) +
+        Math.abs(compress[1] - compress[0]) +
+        Math.abs(decompress[1] - decompress[0]));
   return {
     steps: replayed,
     recorded: meanInterval(walls),

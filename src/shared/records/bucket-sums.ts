@@ -26,6 +26,8 @@ const bucketSumSchema = z.strictObject({
   tensors: count,
   /** Exchanges of the bucket, where models step in turns and its own did not in each iteration. */
   ownExchanges: z.int().min(1).optional(),
+  /** Type of its elements, if they are not of 32 bits: `bfloat16`. */
+  dtype: z.string().max(40).optional(),
   method: z.string(),
   /** The collective that carried the most bytes of the last exchange. */
   collective: z.string(),
@@ -52,8 +54,8 @@ const bucketSumSchema = z.strictObject({
   begin: time,
   /** Milliseconds from the beginning of the exchange to the bucket's end. */
   end: time,
-  /** Bytes of this rank's payloads. */
-  payload: count,
+  /** Bytes of this rank's payloads; absent if a program sends by itself what nobody here sees. */
+  payload: count.optional(),
   /**
    * Bytes of the bucket's messages that this rank sent, without framing; left out if no message was
    * the bucket's own, as in asynchronous training.

@@ -69,8 +69,8 @@ const BYTES = {
    * are the elements of those that step.
    */
   dense: { schema: count, column: 'dense_bytes', chart: 'mean' },
-  /** The encoded bytes the method produced. */
-  payload: { schema: count, column: 'payload_bytes', chart: 'mean' },
+  /** The encoded bytes the method produced; absent if a hook of the program's own sends what nobody here sees. */
+  payload: { schema: count.optional(), column: 'payload_bytes', chart: 'mean' },
   /**
    * Counted at the sockets, framing included; absent, as all below, of a program that communicates
    * by itself.

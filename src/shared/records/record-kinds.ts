@@ -16,6 +16,7 @@ import { doneKind } from './done.ts';
 import { evaluationKind } from './evaluation.ts';
 import { failedKind } from './failed.ts';
 import { finishedKind } from './finished.ts';
+import { forecastKind } from './forecast.ts';
 import { interruptedKind } from './interrupted.ts';
 import { iterationKind } from './iteration.ts';
 import { logKind } from './log.ts';
@@ -32,6 +33,7 @@ import { restartedKind } from './restarted.ts';
 import { similarityKind } from './similarity.ts';
 import { startedKind } from './started.ts';
 import { switchKind } from './switch.ts';
+import { tensorsKind } from './tensors.ts';
 import { thinnedKind } from './thinned.ts';
 import { traceKind } from './trace.ts';
 import { utilisationKind } from './utilisation.ts';
@@ -47,7 +49,9 @@ const EVENT_KINDS = [
   alertKind,
   queuedKind,
   allocatedKind,
+  tensorsKind,
   startedKind,
+  forecastKind,
   checkpointKind,
   interruptedKind,
   restartedKind,

@@ -46,3 +46,21 @@ export function coreWait({ cores, ranks }: Crowd, busy: number, step: number): n
   const runnable = 1 + (ranks - 1) * Math.min(1, busy / step);
   return Math.max(0, 1 - cores / runnable);
 }
+
+/**
+ * Milliseconds of a core that the mean rank has had, if its own time began with that of all others: as long as
+ * more ranks are busy than there are cores, none of these is idle. Unlike `coreWait` it is never too much, whatever
+ * ranks the scheduler favours; other machines count as if they were as crowded.
+ * @param own the time that each rank took itself
+ */
+export function coreTime(own: Float64Array, { cores, ranks }: Crowd): number {
+  const ended = own.toSorted();
+  const most = (cores * ended.length) / ranks;
+  let time = 0;
+  let before = 0;
+  for (const [at, end] of ended.entries()) {
+    time += (end - before) * Math.min(ended.length - at, most);
+    before = end;
+  }
+  return time / ended.length;
+}

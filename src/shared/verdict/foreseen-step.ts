@@ -6,7 +6,8 @@
  * dominates the current exchange takes its error, as in the engine (`network-correction.ts`);
  * compression takes the ratio of its observed to its rehearsed time. The interval spans the
  * prediction without a correction, with that one and with the same factor on everything, and a
- * margin for the model on both sides: one observation cannot tell which constant is wrong.
+ * margin for the model on both sides: one observation cannot tell which constant is wrong. How much
+ * of the other exchange computing would hide is between two bounds (`cost-model/hidden-exchange.ts`).
  */
 import {
   correctedTerms,
@@ -14,6 +15,7 @@ import {
   UNCORRECTED,
 } from '../cost-model/network-correction.ts';
 import { totalSeconds } from '../cost-model/cost-terms.ts';
+import { exposedOf } from '../cost-model/hidden-exchange.ts';
 import type { ExchangeForecast } from '../cost-model/exchange-forecast.ts';
 import type { Estimate } from '../numbers/mean-interval.ts';
 import {
@@ -28,9 +30,9 @@ import { sumOfSeries } from './step-series.ts';
 import type { WindowSummary } from './window-summary.ts';
 
 /** Margin of the model on both sides: predictions within it count as right (docs/accuracy.md). */
-const MARGIN = 0.2;
+export const MARGIN = 0.2;
 /** A rehearsal on a machine that computes the run's steps, too, is off by as much at least. */
-const REHEARSAL_MARGIN = 0.4;
+export const REHEARSAL_MARGIN = 0.4;
 /** Compression below this is too short to take its ratio from; ms. */
 const SHORT = 0.05;
 const LARGEST_RATIO = 10;
@@ -73,12 +75,16 @@ export function foreseenStep(
     then,
     account.coreWait,
   );
-  const shown = (time: number): number => rest + Math.max(0, time - overlapped);
+  const hidden = { exposed, hidden: overlapped };
+  const shown = (time: number): Estimate => exposedOf(time, hidden);
   const noise = step.high - step.mean;
+  const [least, mean, most] = (['low', 'mean', 'high'] as const).map(
+    (end) => rest + shown(nextExchange[end] + nextCompression[end])[end],
+  );
   const estimate: Estimate = {
-    mean: shown(nextExchange.mean + nextCompression.mean),
-    low: Math.max(0, shown(nextExchange.low + nextCompression.low) - noise),
-    high: shown(nextExchange.high + nextCompression.high) + noise,
+    mean: mean!,
+    low: Math.max(0, least! - noise),
+    high: most! + noise,
   };
   return {
     now: step,

@@ -35,7 +35,7 @@ export interface Statement {
   readonly remedy?: { readonly id: Remedy; readonly gain: Gain } | undefined;
 }
 
-type Remedy = 'straggler' | 'cores' | 'data' | 'payload' | 'latency' | 'dense';
+type Remedy = 'straggler' | 'cores' | 'data' | 'payload' | 'latency' | 'dense' | 'join';
 
 export const term = (name: string, value: string): ProofTerm => ({ name, value });
 

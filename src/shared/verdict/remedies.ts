@@ -23,9 +23,11 @@ const UNRESOLVED = 0.05;
 /** Remedies other than for the payload, the largest gain first. */
 export function remediesOf(
   account: StepAccount,
-  { crowd, nodes = new Map<number, string>() }: VerdictContext,
+  { crowd, latency, nodes = new Map<number, string>() }: VerdictContext,
 ): readonly Statement[] {
   const { step, straggler } = account;
+  // A message that waits for a core looks as if it were underway.
+  const isLatencyTold = latency !== undefined || crowd === undefined;
   const candidates = [
     straggler && {
       id: 'straggler' as const,
@@ -49,7 +51,7 @@ export function remediesOf(
       isBound: true,
       text: 'if data were read ahead, a step could shrink to',
     },
-    {
+    isLatencyTold && {
       id: 'latency' as const,
       part: 'latency' as const,
       evidence: 'phases' as const,
@@ -59,7 +61,7 @@ export function remediesOf(
   ];
   return candidates
     .flatMap((candidate) => {
-      if (candidate === undefined) return [];
+      if (candidate === undefined || candidate === false) return [];
       const { evidence, id, isBound, part, text } = candidate;
       const gain = without(account, part, isBound);
       // Latency is named only where it matters: every message has some.
@@ -72,7 +74,7 @@ export function remediesOf(
           formula: `step − ${PARTS[part] ?? part}`,
           terms: [
             term('step', estimateText(step)),
-            term(PARTS[part] ?? part, estimateText(account.parts.get(part)!)),
+            term(PARTS[part] ?? part, savedText(account, part)),
             term('with the remedy', estimateText(gain.step)),
           ],
         },
@@ -92,13 +94,22 @@ const PARTS: Partial<Record<AccountPart, string>> = {
 
 /** The step without one of its parts; undefined if it has none of it. */
 function without(
-  { parts, step }: StepAccount,
+  account: StepAccount,
   part: AccountPart,
   isBound: boolean,
 ): Gain | undefined {
-  const time = parts.get(part);
+  const time = account.parts.get(part);
   if (time === undefined) return undefined;
-  return gainTo(step, difference(step, time), isBound);
+  const { step } = account;
+  return gainTo(step, account.without.get(part) ?? difference(step, time), isBound);
+}
+
+/** The time of a part, or what goes with it besides. */
+function savedText({ parts, step, without }: StepAccount, part: AccountPart): string {
+  const rest = without.get(part);
+  return rest === undefined
+    ? estimateText(parts.get(part)!)
+    : formatDuration(step.mean - rest.mean);
 }
 
 /** Intervals of both, added: they may vary together. */
@@ -143,7 +154,9 @@ export function payloadStatements(
   const { dense, traffic, wall, wireSent = 0 } = summary;
   const sent = dense > 0 ? wireSent / dense : 0;
   const then = Math.max(1e-9 * wall, wall - moving);
-  const gain = gainTo(exactly(wall), exactly(then), true);
+  const least = account.without.get('bandwidth')?.low ?? then;
+  const after = { mean: then, low: Math.max(0, Math.min(then, least)), high: then };
+  const gain = gainTo(exactly(wall), after, true);
   const bytes = Math.max(...traffic.map(({ bytesSent }) => bytesSent));
   const terms = [
     term('step', estimateText(account.step)),
@@ -266,26 +279,4 @@ function denseGain(
     high: step.high,
   };
   return gainTo(step, then, false);
-}
-
-/**
- * The gain that a program could have which communicates by itself: its waiting has other causes,
- * too, so this is a bound.
- */
-export function ownGain({ phases, wall }: WindowSummary): Statement {
-  const { wait } = phases;
-  const then = Math.max(1e-9 * wall, wall - wait);
-  const gain = gainTo(exactly(wall), exactly(then), true);
-  return {
-    text:
-      gain.factor < NOTICEABLE
-        ? `compression would not speed up the step: the program waits ${formatDuration(wait)} for its own communication`
-        : `compression can speed up the step by at most ${formatFactor(gain.factor)}: the program waits ${formatDuration(wait)} for its own communication and for slower ranks; let it join to try`,
-    evidence: 'phases',
-    proof: {
-      formula: 'step ÷ (step − wait)',
-      terms: [term('step', formatDuration(wall)), term('wait', formatDuration(wait))],
-    },
-    remedy: { id: 'payload', gain },
-  };
 }

@@ -4,7 +4,7 @@
  * is what its part says. Every part is a series over iterations, hence has an interval.
  */
 import { meanInterval, type Estimate } from '../numbers/mean-interval.ts';
-import { coreWait, type Crowd } from './core-crowding.ts';
+import { coreTime, coreWait, type Crowd } from './core-crowding.ts';
 import type { LatencyRange } from './emulated-links.ts';
 import { sumOfSeries as sum, type StepSeries } from './step-series.ts';
 
@@ -27,6 +27,11 @@ export interface StepAccount {
   readonly step: Estimate;
   /** Milliseconds of a step by part; parts that take no time are left out. */
   readonly parts: ReadonlyMap<AccountPart, Estimate>;
+  /**
+   * Milliseconds that a step takes at least without a part, where it saves more than that: ranks wait for the one
+   * whose data or core came last, and bytes that a rank does not see move, move nevertheless.
+   */
+  readonly without: ReadonlyMap<AccountPart, Estimate>;
   /** The largest part. */
   readonly bound: AccountPart;
   /** The second largest, if it is not clear which of the two is larger. */
@@ -77,6 +82,7 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     list[at]! += time;
     parts.set(part, list);
   };
+  const saved = savingsOf(series, facts, wait, exchanges, moving);
   for (let at = 0; at < step.length; at++) {
     const isAwaited = series.last[at] === straggler?.rank;
     // A core that is not there lengthens all that a rank does itself.
@@ -116,6 +122,12 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
   return {
     step: meanInterval(step),
     parts: new Map(present.map(([part, times]) => [part, meanInterval(times)])),
+    without: new Map(
+      [...saved].map(([part, times]) => [
+        part,
+        meanInterval(times.map((time, at) => Math.max(0, step[at]! - time))),
+      ]),
+    ),
     bound: first?.[0] ?? 'other',
     rival:
       first !== undefined && second !== undefined && !isLarger(first[1], second[1])
@@ -124,6 +136,42 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
     straggler,
     coreWait: wait,
   };
+}
+
+/**
+ * Milliseconds that go without a part, and what ranks wait for because of it, iteration by iteration.
+ * @param moving the part of the exchange in which bytes are in flight
+ */
+function savingsOf(
+  series: StepSeries,
+  facts: AccountFacts,
+  wait: number,
+  exchanges: readonly number[],
+  moving: number,
+): ReadonlyMap<AccountPart, readonly number[]> {
+  const { crowd, flight, isLinkKnown, latency } = facts;
+  const { own, parts, reading, step } = series;
+  const savings = new Map<AccountPart, readonly number[]>([['data', reading]]);
+  if (flight !== undefined) {
+    // Fewer bytes are summed, too.
+    const bytes = isLinkKnown ? step.map(() => flight) : series.moving;
+    const summed = bytes.map((time, at) => time + parts.reduction[at]!);
+    savings.set('bandwidth', summed);
+  }
+  if (crowd !== undefined && wait > 0) {
+    // In the shortest exchange ranks waited least for anything but its messages.
+    const shortest = Math.min(...exchanges);
+    const certain = Math.min(
+      shortest,
+      (isLinkKnown ? shortest * moving : 0) + (latency?.least ?? 0),
+    );
+    const exchange = certain + (1 - wait) * (shortest - certain);
+    savings.set(
+      'cores',
+      step.map((time, at) => Math.max(0, time - coreTime(own[at]!, crowd) - exchange)),
+    );
+  }
+  return savings;
 }
 
 /** Milliseconds that the rank which arrived last adds to the mean of all: its own time beyond the others’. */

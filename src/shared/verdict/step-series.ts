@@ -17,6 +17,9 @@ import type { RecentIterations } from './recent-iterations.ts';
 /** Columns of a rank's communication with others. */
 const EXCHANGE_COLUMNS = columnsOf(['activations', 'send', 'receive', 'wait']);
 
+/** Columns of bytes that move. */
+const MOVING_COLUMNS = columnsOf(['activations', 'send', 'receive']);
+
 /** Names of the parts; they add up to the step. */
 const STEP_PARTS = {
   data: ['data'],
@@ -58,6 +61,12 @@ export interface StepSeries {
    * later. Negative if its step was longer.
    */
   readonly behind: readonly number[];
+  /** Milliseconds by which its slowest rank would be faster if no rank waited for data. */
+  readonly reading: readonly number[];
+  /** The longest time for which a rank saw bytes move. */
+  readonly moving: readonly number[];
+  /** The time that each rank took itself, by rank. */
+  readonly own: readonly Float64Array[];
 }
 
 /** The series of the complete iterations from ≤ i < to. O(iterations · ranks · fields). */
@@ -77,16 +86,17 @@ export function stepSeries(
     ...[[], [], []],
     ...[[], [], []],
   ];
-  const paced: number[] = [];
+  const [paced, reading, moving]: number[][] = [[], [], []];
+  const owns: Float64Array[] = [];
   const means = new Float64Array(PART_NAMES.length);
-  let own = new Float64Array(ranks);
-  let before = new Float64Array(ranks);
   for (let iteration = Math.max(from, recent.oldest); iteration < to; iteration++) {
     if (!recent.isComplete(iteration)) continue;
     let wall = 0;
     let communication = 0;
     let least = Infinity;
     let latest = 0;
+    let [longest, longestWithoutData, longestMoving] = [0, 0, 0];
+    const own = new Float64Array(ranks);
     means.fill(0);
     for (let rank = 0; rank < ranks; rank++) {
       const row = recent.placeOf(iteration, rank);
@@ -101,6 +111,10 @@ export function stepSeries(
         mine += time;
       }
       own[rank] = mine;
+      const data = rows[row + COLUMN.data]! || 0;
+      longest = Math.max(longest, mine);
+      longestWithoutData = Math.max(longestWithoutData, mine - data);
+      longestMoving = Math.max(longestMoving, sumOf(rows, row, MOVING_COLUMNS));
     }
     const lastRow = recent.placeOf(iteration, latest);
     for (let part = 0; part < means.length; part++) {
@@ -111,8 +125,10 @@ export function stepSeries(
         ranks < 2 ? mean : (mean * ranks - time) / (ranks - 1),
       );
     }
-    paced.push(waitAmong(own, before, latest, step!.length));
-    [own, before] = [before, own];
+    paced!.push(waitAmong(own, owns.at(-1) ?? own, latest, step!.length));
+    owns.push(own);
+    reading!.push(longest - longestWithoutData);
+    moving!.push(longestMoving);
     iterations!.push(iteration);
     step!.push(wall);
     exchange!.push(least);
@@ -128,8 +144,11 @@ export function stepSeries(
     exchange: exchange!,
     lateness: lateness!,
     last: last!,
-    pacedLateness: paced,
+    pacedLateness: paced!,
     behind: behind!,
+    reading: reading!,
+    moving: moving!,
+    own: owns,
   };
 }
 

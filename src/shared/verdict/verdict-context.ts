@@ -1,5 +1,6 @@
 /** Facts for the verdict from a run's events: its places, its links, and what the engine noticed. */
 import type { RivalMethod } from '../records/comparison.ts';
+import type { ForecastRecord } from '../records/forecast.ts';
 import type { NoticeRecord } from '../records/notice.ts';
 import type { RunEvent } from '../records/record-kinds.ts';
 import { crowdOf, type Crowd } from './core-crowding.ts';
@@ -25,6 +26,8 @@ export interface VerdictContext {
   readonly cosine?: number | undefined;
   /** Other methods, with the cosine that they would have kept at the last comparison. */
   readonly rivals?: readonly RivalMethod[] | undefined;
+  /** Exchanges predicted for a program that is only observed. */
+  readonly forecast?: ForecastRecord | undefined;
 }
 
 export interface JudgedRun {
@@ -53,6 +56,7 @@ export function verdictContext(
     doesNotPay: notices.find(({ code }) => code === 'COMPRESSION_DOES_NOT_PAY'),
     cosine: compared(current)?.cosine,
     rivals: compared(events)?.rivals,
+    forecast: events.findLast((event) => event.type === 'forecast'),
   };
 }
 

@@ -13,9 +13,10 @@ import {
 } from '../words/units.ts';
 import { boundStatement } from './bound-statement.ts';
 import { timeInFlight } from './bytes-in-flight.ts';
+import { joinStatements, offersOf, type Offer } from './join-gain.ts';
 import { basisText, estimateText, term, type Statement } from './proof.ts';
 import { rankTitle } from './rank-nodes.ts';
-import { ownGain, payloadStatements, remediesOf } from './remedies.ts';
+import { payloadStatements, remediesOf } from './remedies.ts';
 import { accountOf, type AccountPart, type StepAccount } from './step-account.ts';
 import type { VerdictContext } from './verdict-context.ts';
 import { VERDICT_MINIMUM, type WindowSummary } from './window-summary.ts';
@@ -29,6 +30,8 @@ export interface Verdict {
   readonly account: StepAccount;
   /** Sentences in order: the bound first, remedies last. */
   readonly statements: readonly Statement[];
+  /** Steps predicted for a program that is only observed, if it joined; the shortest first. */
+  readonly offers: readonly Offer[];
   /** The records that all of it rests on, in words. */
   readonly basis: string;
 }
@@ -38,7 +41,7 @@ export function verdict(
   summary: WindowSummary,
   context: VerdictContext,
 ): Verdict | undefined {
-  const { ranks, crowd, latency, linkTime } = context;
+  const { ranks, crowd, forecast, latency, linkTime } = context;
   const { series } = summary;
   if (series.step.length < VERDICT_MINIMUM) return undefined;
   const isOwn = summary.wireSent === undefined;
@@ -50,9 +53,12 @@ export function verdict(
     latency: isOwn ? undefined : latency,
     crowd,
   });
+  const offers =
+    isOwn && forecast !== undefined ? offersOf(summary, account, forecast) : [];
   return {
     bound: account.bound,
     account,
+    offers,
     statements:
       ranks < 2
         ? [aloneStatement(summary, account), boundStatement(summary, account, context)]
@@ -61,7 +67,7 @@ export function verdict(
             ...observations(summary, account, context),
             ...remediesOf(account, context),
             ...(flight === undefined
-              ? [ownGain(summary)]
+              ? joinStatements(summary, account, forecast, offers)
               : payloadStatements(summary, account, context, flight)),
           ],
     basis: basisText(summary.from, summary.to, ranks, summary.records),

@@ -111,6 +111,20 @@ test('a gradient that is not finite leaves nothing behind', async () => {
   );
 });
 
+test('a switch is foreseen from the tensors that a program has told', async () => {
+  const command = joined(2, ...program('1000000', 'lossy'));
+  await command.record('iteration', ({ iteration }) => iteration >= 20);
+  const asked = ['runs', 'switch', 'last', 'method=topk', 'ratio=0.1', '--dry-run'];
+  const { stdout } = await home.run([...asked, '--json']);
+  expect(JSON.parse(stdout)).toMatchObject({
+    now: { payloadBytes: 4004 },
+    then: { payloadBytes: 800 },
+    tensors: [{ name: 'first', length: 1000 }, { name: 'empty' }, { name: 'last' }],
+  });
+  command.child.kill('SIGINT');
+  await command.finished;
+});
+
 test('layers are chosen by the names of the program’s tensors', async () => {
   const layers = (match: string) =>
     `exchange.layers=[{match: "${match}", method: topk, ratio: 0.1}]`;
@@ -135,9 +149,22 @@ test('layers are chosen by the names of the program’s tensors', async () => {
   await nothingIsLeft();
 });
 
-test('a program that is observed communicates by itself', async () => {
+test('a program that is observed communicates by itself, and learns what joining would gain', async () => {
   const command = exec('--observe', '--ranks', '2', ...program('20', 'observe'));
   succeeded(await command.finished);
+  expect((await command.record('tensors')).tensors.map(({ name }) => name)).toEqual([
+    ...['first', 'empty', 'last'],
+  ]);
+  const { isMeasured, offered, own } = await command.record('forecast');
+  expect(isMeasured).toBe(false);
+  expect(own.payloadBytes).toBe(4004);
+  expect(offered.filter(({ chosen }) => chosen).length).toBeGreaterThan(10);
+  // Its optimiser keeps its own momentum.
+  expect(offered.map(({ method }) => method)).not.toContain('dgc');
+  const judged = await home.run(['runs', 'verdict', 'last']);
+  expect(judged.stdout).toMatch(
+    /^(Joined with|Do not compress here: with the best of)/m,
+  );
   const iterations = ofType(command.records, 'iteration');
   expect(iterations).toHaveLength(40);
   expect(iterations[0]).toMatchObject({
@@ -156,6 +183,14 @@ test('a program that is observed communicates by itself', async () => {
   expect(stored.iterations).toContainEqual(iterations[0]);
   const shown = await home.run(['runs', 'show', 'last']);
   expect(shown.stdout).toMatch(/^wire bytes sent +–$/m);
+  const replayed = await home.run([
+    ...['runs', 'what-if', 'last', 'method=topk', 'ratio=0.1', '--ranks', '4'],
+    ...['--bandwidth', '1 Gbit/s', '--json'],
+  ]);
+  expect(JSON.parse(replayed.stdout)).toMatchObject({
+    ranks: [2, 4],
+    payloadBytes: [4004, 8 * 100],
+  });
   const lossless = iterations.filter(({ loss }) => loss === undefined);
   expect(lossless.map(({ iteration }) => iteration)).toEqual([3, 3]);
   const notices = ofType(command.records, 'notice').filter(

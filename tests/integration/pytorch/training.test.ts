@@ -17,6 +17,8 @@ import { trainAlone } from './launched-alone.ts';
 
 const script = path.join(import.meta.dirname, 'small_training.py');
 const STEPS = 6;
+const total = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0);
 /** Elements of the model that are trained. */
 const ELEMENTS = 20 * 60 + 60 + 2 * (60 * 60 + 60) + 60 * 60 + 1 + 60 * 10 + 10;
 
@@ -94,6 +96,60 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
       expect([notice?.code, more]).toEqual(['LOSS_PRINTED', []]);
       expect(notice!.message).toContain(`"${printed[0]}"`);
     }
+    for (const rank of [0, 1]) {
+      const seen = iterations.filter((one) => one.rank === rank);
+      const intervals = ofType(command.records, 'bucket-sums').filter(
+        (one) => one.rank === rank,
+      );
+      expect(intervals.map(({ from, to }) => [from, to])).toEqual([
+        ...[
+          [0, 1],
+          [1, 2],
+          [2, 4],
+          [4, STEPS],
+        ], // Twice as long each time.
+      ]);
+      for (const { buckets, from, to } of intervals) {
+        const steps = seen.filter(
+          ({ iteration }) => from <= iteration && iteration < to,
+        );
+        expect(buckets.length).toBeGreaterThan(1);
+        expect(total(buckets.map(({ length }) => length))).toBe(ELEMENTS);
+        expect(total(buckets.map(({ payload }) => payload!))).toBe(
+          4 * ELEMENTS * steps.length,
+        );
+        // What is waited for is the last bucket's; microseconds are rounded.
+        const waited = total(buckets.map(({ wait = 0 }) => wait));
+        expect(waited).toBeCloseTo(total(steps.map(({ phases }) => phases.wait)), 1);
+        const hidden = total(buckets.map((one) => one.hidden ?? 0));
+        expect(hidden).toBeCloseTo(total(steps.map((one) => one.overlapped)), 1);
+        for (const { begin, collective, end, name } of buckets) {
+          expect(end).toBeGreaterThanOrEqual(begin);
+          expect(name).toMatch(/^\w+(\.\w+)?( … \w+(\.\w+)?)?$/);
+          expect(collective).toBe('own');
+        }
+      }
+    }
+  });
+
+  test('is observed with a hook of its own: what that sends is not claimed', async () => {
+    const hooked = path.join(import.meta.dirname, 'hooked_training.py');
+    const command = home.start([
+      ...['exec', '--json', '--observe', '--ranks', '2', '--', pytorch!, hooked],
+    ]);
+    succeeded(await command.finished);
+    for (const { bytes } of ofType(command.records, 'iteration')) {
+      expect(bytes).toEqual({ dense: 4 * 4 * (40 * 40 + 40) });
+    }
+    // DDP divides the gradient anew after the first step.
+    const last = ofType(command.records, 'bucket-sums').at(-1)!;
+    expect(last.buckets.length).toBeGreaterThan(1);
+    for (const bucket of last.buckets) expect(bucket).not.toHaveProperty('payload');
+    const { stdout } = await home.run(['runs', 'export', 'last', '--format', 'json']);
+    const { iterations } = JSON.parse(stdout) as { iterations: unknown[] };
+    expect(iterations).toContainEqual(ofType(command.records, 'iteration')[0]);
+    const shown = await home.run(['runs', 'show', 'last']);
+    expect(shown.stdout).toMatch(/^payload bytes +–$/m);
   });
 
   test(

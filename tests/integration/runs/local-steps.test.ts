@@ -129,7 +129,7 @@ test('send in one iteration of every few, and in the last; phases add up in all'
   for (const { bytes, exchanged, iteration, nnzLocal, phases, wall } of iterations) {
     const isOne = exchanges.includes(iteration);
     expect(exchanged, `iteration ${iteration}`).toBe(isOne ? undefined : false);
-    expect(bytes.payload > 0).toBe(isOne);
+    expect(bytes.payload! > 0).toBe(isOne);
     expect(bytes.wireSent! > 0).toBe(isOne);
     expect(nnzLocal).toBe(isOne ? Math.ceil(0.05 * 199_210) : undefined);
     const sum = sumPhases(phases);
@@ -164,7 +164,7 @@ test('a switch waits for the next exchange and counts exchanges', async () => {
   const sent = (iteration: number): number =>
     ofType(records, 'iteration').find(
       (record) => record.rank === 0 && record.iteration === iteration,
-    )!.bytes.payload;
+    )!.bytes.payload!;
   // Two exchanges of the warm-up, the dense ones: after iterations 19 and 24.
   expect([sent(19), sent(24)]).toEqual([4 * 199_210, 4 * 199_210]);
   const refreshes = ofType(records, 'iteration')

@@ -159,10 +159,10 @@ describe.each(KINDS.slice(0, effort({ quick: 3, soak: KINDS.length })))(
         const buckets = sums
           .filter((one) => one.rank === rank)
           .flatMap((one) => one.buckets);
-        const payload = buckets.reduce((total, one) => total + one.payload, 0);
+        const payload = buckets.reduce((total, one) => total + one.payload!, 0);
         const sent = buckets.reduce((total, one) => total + one.sent!, 0);
         const bytes = of(rank).map((one) => one.bytes);
-        expect(payload).toBe(bytes.reduce((total, one) => total + one.payload, 0));
+        expect(payload).toBe(bytes.reduce((total, one) => total + one.payload!, 0));
         expect(sent).toBeLessThanOrEqual(
           bytes.reduce((total, one) => total + one.wireSent! - one.framingSent!, 0),
         );

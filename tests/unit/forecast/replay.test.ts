@@ -86,6 +86,7 @@ describe('a replay', () => {
 it('an iteration is split by its slowest rank, and its parts add up to its wall time', () => {
   const rank = (compute: number, wait: number) => ({
     wall: 10,
+    overlapped: compute,
     phases: {
       data: 0,
       compute,
@@ -106,6 +107,7 @@ it('an iteration is split by its slowest rank, and its parts add up to its wall 
     compress: 1,
     exchange: 2.5,
     decompress: 0.5,
+    hidden: 5,
   });
   expect(wallOf(step)).toBe(10);
 });

@@ -83,17 +83,25 @@ describe('a step foreseen', () => {
     expect(then.mean).toBeCloseTo(10 + 1 + 2, 9);
   });
 
-  it('hides as much behind computing as is hidden now', () => {
+  it('hides as much behind computing as is hidden now, or the same part', () => {
     const { then } = observed({ compute: 10, receive: 5 }, 15)(
       { bandwidth: 20 },
       { bandwidth: 16 },
     );
-    expect(then.mean).toBeCloseTo(11, 9);
+    // As much leaves 1 of 16, the same part a quarter of it.
+    expect(then.mean).toBeCloseTo(10 + (1 + 4) / 2, 9);
+    expect(then.low).toBeCloseTo(10, 9);
+    expect(then.high).toBeCloseTo(10 + Math.max(16 * 1.2 - 15, (16 * 1.2) / 4), 9);
     const short = observed({ compute: 10, receive: 5 }, 15)(
       { bandwidth: 20 },
       { bandwidth: 4 },
     );
-    expect(short.then.mean).toBeCloseTo(10, 9);
+    expect(short.then.mean).toBeCloseTo(10 + (0 + 1) / 2, 9);
+    const same = observed({ compute: 10, receive: 5 }, 15)(
+      { bandwidth: 20 },
+      { bandwidth: 20 },
+    );
+    expect(same.then.mean).toBeCloseTo(15, 9);
   });
 
   it('says what is clear, and what is not', () => {

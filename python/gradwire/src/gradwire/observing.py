@@ -16,6 +16,7 @@ from typing import Any, SupportsFloat
 
 import torch
 
+from .buckets import SeenBuckets
 from .completion import CompletionThread
 from .framing import encode_number
 from .layout import Layout
@@ -44,6 +45,7 @@ class ObservedProgram(Session):
         self.completion = CompletionThread()
         self._values = Values()
         self._unmeasured = Unmeasured()
+        self._buckets = SeenBuckets()
         self._logs_loss = False
         self._printed: tuple[float, str] | None = None
         """The loss that was printed first in this step, and its line."""
@@ -77,6 +79,7 @@ class ObservedProgram(Session):
         """A forward pass of a DDP module begins."""
         if self._link is None:
             self._open(_named(module))
+        self._buckets.add_names(module)
         if torch.is_grad_enabled():
             self._close_step()
             self._timeline.computing("forward_begins")
@@ -100,14 +103,15 @@ class ObservedProgram(Session):
         else:
             self._timeline.computing("gradient_accumulated")
 
-    def bucket_begins(self, bucket: Any) -> Bucket:
-        """DDP hands over a bucket."""
+    def bucket_begins(self, bucket: Any, is_encoded: bool) -> Bucket:
+        """DDP hands over a bucket; `is_encoded`: to a hook of the program, which sends anything."""
         self._unmeasured.bucket_seen()
         buffer = bucket.buffer()
+        place = self._buckets.place(bucket, is_encoded)
         if bucket.is_last():
             self._timeline.computing("gradient_complete")
             self._is_complete = True
-        return self._timeline.bucket(buffer.numel() * buffer.element_size())
+        return self._timeline.bucket(buffer.numel() * buffer.element_size(), place)
 
     def bucket_ends(self, bucket: Bucket) -> None:
         """Its average is there; called by another thread."""
@@ -180,7 +184,8 @@ class ObservedProgram(Session):
             return
         lr = learning_rate(next(iter(self._stepped.values())))
         self._stepped.clear()
-        self._untold.append((self._timeline.take(), lr, self._told_values()))
+        told = {**self._told_values(), **self._buckets.take()}
+        self._untold.append((self._timeline.take(), lr, told))
         self._tell_steps(wait=False)
 
     def _told_values(self) -> dict[str, Any]:

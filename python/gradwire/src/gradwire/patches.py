@@ -56,7 +56,8 @@ class Communication:
 
     def run(self, bucket: Any) -> Any:
         """The communication hook as DDP calls it."""
-        seen = _guard(self._session, self._session.bucket_begins, bucket)
+        encodes = self.hook is not None
+        seen = _guard(self._session, self._session.bucket_begins, bucket, encodes)
         if self.hook is None:
             return self._by_default(bucket, seen)
         hook, state = self.hook

@@ -33,8 +33,10 @@ class StepClock:
         """Nanoseconds of fetching data, as they were when the optimiser began its step."""
         self._complete_at: int | None = None
         """When the last gradient was there that is being averaged."""
-        self._buckets: list[tuple[int, int | None]] = []
-        """When its buckets were communicated; the end may not have been seen."""
+        self._buckets: list[tuple[int, int | None, int]] = []
+        """When its buckets were communicated, and their places; an end may not have been seen."""
+        self._told_buckets: list[list[float]] = []
+        """The buckets of this step as `stepped` has them."""
         self._has_forward = self._has_backward = self._has_buckets = False
         self._data = self._forward = self._backward = self._apply = 0
         self._exchange = self._wait = self._overlapped = self._bytes = 0
@@ -82,9 +84,9 @@ class StepClock:
             self._idle_since = self._end = now
             self._has_backward = True
 
-    def bucket(self, begin: int, end: int | None, size: int) -> None:
+    def bucket(self, begin: int, end: int | None, size: int, place: int = 0) -> None:
         """A bucket of so many bytes, dense, was communicated: at the latest until the average."""
-        self._buckets.append((begin, end))
+        self._buckets.append((begin, end, place))
         self._has_buckets = True
         self._bytes += size
 
@@ -101,9 +103,7 @@ class StepClock:
             return
         self._exchange += now - self._complete_at
         if self._buckets:
-            seen = [(begin, now if end is None else min(end, now)) for begin, end in self._buckets]
-            self._wait += max(0, max(end for _, end in seen) - self._complete_at)
-            self._overlapped += _covered(seen, self._complete_at)
+            self._add_buckets(self._complete_at, now)
         self._buckets.clear()
         self._complete_at = None
 
@@ -132,7 +132,7 @@ class StepClock:
         """The step as `stepped` has it; the next one begins at its end."""
         start = self._end if self._start is None else self._start
         since_1970 = time.time_ns() - time.monotonic_ns()
-        step = {
+        step: dict[str, Any] = {
             "at": (start + since_1970) / _NS_PER_MS,
             "wall": _ms(self._end - start),
             "apply": _ms(self._apply),
@@ -148,11 +148,27 @@ class StepClock:
             step["wait"] = _ms(self._wait)
             step["overlapped"] = _ms(self._overlapped)
             step["bytes"] = self._bytes
+            step["buckets"] = self._told_buckets
         self._start = self._end
         self._apply_since = None
         self._data = self._forward = self._backward = self._apply = 0
         self._exchange = self._wait = self._overlapped = self._bytes = 0
+        self._told_buckets = []
         return step
+
+    def _add_buckets(self, complete_at: int, now: int) -> None:
+        """Adds the time of buckets in flight to the oldest: hidden until the last gradient is."""
+        reached = 0
+        first = min(begin for begin, _, _ in self._buckets)
+        for begin, end, place in sorted(self._buckets, key=_begin_of):
+            last = now if end is None else min(end, now)
+            hidden = max(0, min(last, complete_at) - max(begin, reached))
+            exposed = max(0, last - max(reached, complete_at))
+            reached = max(reached, last)
+            self._overlapped += hidden
+            self._wait += exposed
+            told = (begin - first, last - first, exposed, hidden)
+            self._told_buckets.append([place, *(_ms(each) for each in told)])
 
     def _begin(self, now: int) -> None:
         if self._start is None:
@@ -167,12 +183,5 @@ def _ms(nanoseconds: int) -> float:
     return max(0, nanoseconds) / _NS_PER_MS
 
 
-def _covered(intervals: list[tuple[int, int]], end: int) -> int:
-    """Time before `end` in at least one of the intervals."""
-    covered, reached = 0, 0
-    for begin, last in sorted(intervals):
-        since, until = max(begin, reached), min(last, end)
-        if until > since:
-            covered += until - since
-            reached = until
-    return covered
+def _begin_of(bucket: tuple[int, int | None, int]) -> int:
+    return bucket[0]

@@ -23,8 +23,9 @@ _FAR_MS = 1000.0
 class Bucket:
     """The communication of a bucket: its beginning, and its end once that is seen."""
 
-    def __init__(self, size: int, begin: Any) -> None:
+    def __init__(self, size: int, place: int, begin: Any) -> None:
         self.size = size
+        self.place = place
         self.begin = begin
         self.end: Any = None
 
@@ -73,9 +74,9 @@ class Timeline:
         """The program reaches a moment."""
         self._moments.append((name, time.monotonic_ns()))
 
-    def bucket(self, size: int) -> Bucket:
-        """A bucket begins to be communicated."""
-        bucket = Bucket(size, self.moment())
+    def bucket(self, size: int, place: int) -> Bucket:
+        """A bucket begins to be communicated; `place`: its number in what was told of buckets."""
+        bucket = Bucket(size, place, self.moment())
         self._moments.append(("bucket", bucket))
         return bucket
 
@@ -95,7 +96,7 @@ class Timeline:
         for name, moment in moments:
             if isinstance(moment, Bucket):
                 end = None if moment.end is None else self._ns(moment.end)
-                clock.bucket(self._ns(moment.begin), end, moment.size)
+                clock.bucket(self._ns(moment.begin), end, moment.size, moment.place)
             else:
                 getattr(clock, name)(self._ns(moment))
         if self._next_base is not None:

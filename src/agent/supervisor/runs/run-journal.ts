@@ -122,12 +122,13 @@ export class RunJournal {
 
   /** Journals records, unless the ranks are failing. */
   store(records: readonly RunRecord[]): void {
-    const { life, outcome, switches, team } = this.#run;
+    const { life, model, outcome, switches, team } = this.#run;
     let way: WayBack | undefined;
     if (life.is('ended')) return;
     // The run ends when all of its processes have ended; its last record waits for
     // them.
     outcome.recorded(records);
+    model.recorded(records);
     for (const record of records) {
       if (record.type === 'iteration') switches.reached(record.iteration);
       if (record.type === 'switch') switches.passed(record.epoch, record.fence);

@@ -4,6 +4,7 @@ import type { ErrorData } from '../../../shared/errors/errors.ts';
 import type { ExchangePlan, PlanSwitch } from '../../../shared/plan/exchange-plan.ts';
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import type { PortRange } from '../../../shared/machines/port-range.ts';
+import type { TensorsRecord } from '../../../shared/records/tensors.ts';
 import type { JournalEntry } from '../../../shared/records/journal-entry.ts';
 import type { SlurmSettings } from '../../../shared/machines/slurm-settings.ts';
 import type { PlanSetting } from '../../plan/plan-setting.ts';
@@ -67,6 +68,8 @@ export interface RestoredProgress {
   readonly iterations: number;
   /** Switches that have taken effect, with their fences. */
   readonly fences: readonly (readonly [epoch: number, fence: number])[];
+  /** The model of a program, if rank 0 has told it here. */
+  readonly tensors?: TensorsRecord | undefined;
   /** Whether its last record already reports the interruption. */
   readonly interrupted: boolean;
   /** Switches requested after the launch. */

@@ -40,7 +40,7 @@ export class RunOrders {
       switch: (order) => ({ switch: this.#switch(order) }),
       foresee: (order) => {
         this.#assertUnderWay('cannot be switched');
-        return foreseen(run.options, run.switches.foresee(order));
+        return foreseen(run, run.switches.foresee(order));
       },
       stop: async ({ now = false }) => {
         await stop(now);

@@ -3,6 +3,7 @@ import type { RecordAdmission } from '../journal/record-admission.ts';
 import type { RankTeam } from '../ranks/rank-team.ts';
 import type { PlannedSwitches } from './planned-switches.ts';
 import type { RunLife } from './run-life.ts';
+import type { RunModel } from './run-model.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
@@ -12,6 +13,7 @@ export interface RunParts {
   readonly outcome: RunOutcome;
   readonly admission: RecordAdmission;
   readonly switches: PlannedSwitches;
+  readonly model: RunModel;
   /** The ranks here, while there are any. */
   readonly team: () => RankTeam | undefined;
 }

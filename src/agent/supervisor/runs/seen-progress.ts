@@ -1,12 +1,13 @@
 /** The progress of a run whose supervisor is gone, from its journal, record by record. */
 import { endsJournal } from '../../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
+import type { TensorsRecord } from '../../../shared/records/tensors.ts';
 import { RecordAdmission } from '../journal/record-admission.ts';
 import type { RestoredProgress } from './run-options.ts';
 
 type Progress = Pick<
   RestoredProgress,
-  'admission' | 'iterations' | 'fences' | 'interrupted'
+  'admission' | 'iterations' | 'fences' | 'interrupted' | 'tensors'
 >;
 
 export class SeenProgress {
@@ -14,6 +15,7 @@ export class SeenProgress {
   readonly #fences: (readonly [epoch: number, fence: number])[] = [];
   #iterations = 0;
   #started = false;
+  #tensors: TensorsRecord | undefined;
   #last: RunRecord | undefined;
 
   note(record: RunRecord): void {
@@ -24,6 +26,7 @@ export class SeenProgress {
     }
     if (record.type === 'switch') this.#fences.push([record.epoch, record.fence]);
     if (record.type === 'started') this.#started = true;
+    if (record.type === 'tensors') this.#tensors = record;
   }
 
   /** Whether it had begun but has not ended. */
@@ -36,6 +39,7 @@ export class SeenProgress {
       admission: this.#admission,
       iterations: this.#iterations,
       fences: this.#fences,
+      tensors: this.#tensors,
       interrupted: this.#last?.type === 'interrupted',
     };
   }

@@ -31,6 +31,7 @@ import { isRestartable } from './restartable.ts';
 import { RunCheckpoints } from './run-checkpoints.ts';
 import { RunJournal } from './run-journal.ts';
 import { firstState, RunLife } from './run-life.ts';
+import { RunModel } from './run-model.ts';
 import { openAllocation } from './run-nodes.ts';
 import type {
   RankSetting,
@@ -84,6 +85,7 @@ export class SupervisedRun {
       outcome: this.#outcome,
       admission: this.#admission,
       switches: this.#switches,
+      model: new RunModel(options),
       team: () => this.#team,
     };
     this.#journal = new RunJournal(parts, {

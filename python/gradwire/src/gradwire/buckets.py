@@ -1,0 +1,64 @@
+"""The buckets of an observed program: what is in each is told once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_MOST_NAME = 300
+"""Characters of a name; the agent takes a few more."""
+
+
+class SeenBuckets:
+    """Numbers buckets as they are seen: DDP makes others once it knows the order of gradients."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[int, str]] = {}
+        """Place and name of each parameter, by its identity."""
+        self._modules: set[int] = set()
+        self._places: dict[tuple[Any, ...], int] = {}
+        self._untold: list[dict[str, Any]] = []
+
+    def add_names(self, module: Any) -> None:
+        """Adds the names of a DDP module's parameters, once."""
+        if id(module) in self._modules:
+            return
+        self._modules.add(id(module))
+        for name, parameter in module.module.named_parameters():
+            self._names[id(parameter)] = (len(self._names), name)
+
+    def place(self, bucket: Any, is_encoded: bool) -> int:
+        """The bucket's number. `is_encoded`: whether a hook of the program decides what is sent."""
+        parameters = bucket.parameters()
+        ends = (id(parameters[0]), id(parameters[-1])) if parameters else ()
+        key = (bucket.index(), bucket.buffer().numel(), is_encoded, ends)
+        known = self._places.get(key)
+        if known is not None:
+            return known
+        place = len(self._places)
+        self._places[key] = place
+        self._untold.append(self._told(place, bucket, parameters, is_encoded))
+        return place
+
+    def take(self) -> dict[str, Any]:
+        """What has not been told yet, as `stepped` has it."""
+        if not self._untold:
+            return {}
+        untold, self._untold = self._untold, []
+        return {"layout": untold}
+
+    def _told(
+        self, place: int, bucket: Any, parameters: list[Any], is_encoded: bool
+    ) -> dict[str, Any]:
+        named = sorted(self._names.get(id(one), (0, "?")) for one in parameters)
+        names = [name for _, name in named] or ["?"]
+        name = names[0] if len(names) < 2 else f"{names[0]} … {names[-1]}"
+        buffer = bucket.buffer()
+        return {
+            "place": place,
+            "name": name[:_MOST_NAME],
+            "tensors": len(parameters),
+            "length": buffer.numel(),
+            "bytes": buffer.numel() * buffer.element_size(),
+            "dtype": str(buffer.dtype).removeprefix("torch."),
+            "encoded": is_encoded,
+        }
