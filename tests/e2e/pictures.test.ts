@@ -20,6 +20,7 @@ import {
   sampleSpec,
   started,
 } from '../unit/main/sample-records.ts';
+import { MEASURED, storeMeasuredRun } from './measured-run.ts';
 import { madeUp } from '../unit/reproduce/made-up-result.ts';
 
 let app: AppPage;
@@ -95,6 +96,7 @@ async function storeRun(home: GradwireHome): Promise<void> {
   }
   store.create({ id: 'drawn', spec: sampleSpec(), switches: [], createdAt: 1 });
   store.append('drawn', entries([...records, done]));
+  storeMeasuredRun(store);
   store.close();
 }
 
@@ -216,6 +218,81 @@ describe.each([1024, 720, 600, 390])('%d pixels wide', { tags: 'soak' }, (width)
   });
 });
 
+/** Parts of the page of a run, each with what is there once it is drawn. */
+const PARTS = [
+  ['strips', '#chart-ranks', 'rank-group'],
+  ['machines', '#chart-machines', 'machines-table'],
+  ['machine charts', '#chart-machines-processors', 'machines-processors-chart'],
+  ['buckets', '#chart-buckets', 'buckets-table'],
+  ['heat map', '#chart-bucket-map', 'bucket-map-chart'],
+  ['timeline', '#chart-trace', 'timeline'],
+] as const;
+
+describe.each([
+  { width: 1440, height: 900, tags: [] },
+  { width: 1024, height: 900, tags: ['soak'] },
+  { width: 600, height: 844, tags: ['soak'] },
+  { width: 390, height: 844, tags: [] },
+])('measures of a run, $width pixels wide', ({ width, height, tags }) => {
+  test('each part stays in its card, in both themes', { tags }, async () => {
+    await page.setViewportSize({ width, height });
+    await open(`run/${MEASURED}`, 'timeline');
+    for (const [, card, drawn] of PARTS) {
+      await app.part(drawn).first().waitFor();
+      await page.locator(card).evaluate(toTop);
+      const { dark, light } = await atRest();
+      // Bars of strips are flat: a block within one has no contrast, whatever is around it.
+      if (card !== '#chart-ranks') {
+        const lost = [lostIn(light, dark), lostIn(dark, light)];
+        expect([card, ...lost]).toEqual([card, [], []]);
+      }
+      expect([card, await page.locator(card).evaluate(outOf)]).toEqual([card, []]);
+    }
+    await app.part('ranks-table-toggle').click();
+    await app.part('ranks-table').waitFor();
+    expect(await page.locator('main').evaluate(outOf)).toEqual([]);
+    await app.part('ranks-table-toggle').click();
+    expect(app.errors).toEqual([]);
+  });
+
+  test('a pinned iteration leaves more than half of the page', { tags }, async () => {
+    await page.setViewportSize({ width, height });
+    await open(`run/${MEASURED}`, 'phase-chart');
+    await app.part('phase-chart').focus();
+    for (const key of ['Home', 'Enter']) await page.keyboard.press(key);
+    await app.part('pinned-wait').waitFor();
+    const box = (await app.part('pinned').boundingBox())!;
+    expect(box.height).toBeLessThan(height / 2);
+    expect(await app.part('pinned').evaluate(outOf)).toEqual([]);
+    const { dark, light } = await atRest();
+    expect([lostIn(light, dark), lostIn(dark, light)]).toEqual([[], []]);
+    // Axe looks at all parts of the page, wherever it is scrolled to.
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await app.obstacles()]).toEqual([colorScheme, []]);
+    }
+    await page.keyboard.press('Escape');
+    await app.part('pinned').waitFor({ state: 'detached' });
+  });
+});
+
+test('what shows more hands the focus to what it shows', async () => {
+  await open(`run/${MEASURED}`, 'rank-group');
+  const focused = page.locator(':focus');
+  const more = page.getByRole('button', { name: /^Show all 10 ranks of node-a/ });
+  await more.press('Enter');
+  expect(await focused.getAttribute('data-testid')).toBe('rank-8');
+  expect(await more.count()).toBe(0);
+  await app.part('phase-chart').focus();
+  for (const key of ['Home', 'Enter']) await page.keyboard.press(key);
+  await page.getByRole('button', { name: 'Show all 30 ranks' }).press('Enter');
+  expect(await focused.getAttribute('aria-label')).toBe(
+    'Ranks of the pinned iteration',
+  );
+  expect(await app.part('pinned-table').locator('tbody tr').count()).toBe(30);
+  await app.part('unpin').click();
+});
+
 describe('while it loads', { tags: 'soak' }, () => {
   let slow: Page;
   /** Answers of the app that the page has not got yet. */
@@ -250,3 +327,44 @@ describe('while it loads', { tags: 'soak' }, () => {
     await slow.evaluate("location.hash = '#/start'");
   });
 });
+
+/** The part of the browser's API that is needed, where the functions below run. */
+interface Box {
+  readonly right: number;
+  readonly width: number;
+}
+interface Drawn {
+  readonly className: unknown;
+  readonly parentElement: Drawn;
+  getBoundingClientRect(): Box;
+  querySelectorAll(selector: string): Iterable<Drawn>;
+  scrollIntoView(options: { readonly block: 'start' }): void;
+}
+declare const getComputedStyle: (element: Drawn) => {
+  readonly overflowX: string;
+  readonly position: string;
+};
+
+function toTop(element: Drawn): void {
+  element.scrollIntoView({ block: 'start' });
+}
+
+/** What is drawn beyond the right edge of an element, or of a box within it, and cannot be scrolled to. */
+function outOf(whole: Drawn): readonly string[] {
+  const found: string[] = [];
+  for (const element of whole.querySelectorAll('*')) {
+    const { right, width } = element.getBoundingClientRect();
+    // Hidden texts have a pixel.
+    if (width <= 1) continue;
+    for (let box = element.parentElement; ; box = box.parentElement) {
+      if (getComputedStyle(box).overflowX !== 'visible') break;
+      const edge = box.getBoundingClientRect();
+      if (edge.width > 1 && right > edge.right + 1) {
+        found.push(`${String(element.className)} by ${right - edge.right}`);
+        break;
+      }
+      if (box === whole) break;
+    }
+  }
+  return found;
+}

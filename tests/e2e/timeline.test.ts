@@ -95,7 +95,7 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   const buckets = app.part('buckets-table').locator('tbody tr');
   await expect.poll(() => buckets.count()).toBe(3);
   expect(await app.obstacles()).toEqual([]);
-  expect(await words('buckets-summary')).toMatch(/ costs most of 3 buckets: \d+ % /);
+  expect(await words('buckets-summary')).toMatch(/ costs most of 3 buckets: \d+\s% /);
   await app.part('buckets-sort-length').click();
   const sizes = await buckets.locator('td:last-child').allInnerTexts();
   expect(sizes).toEqual(['157,000', '40,200', '2,010']);
@@ -120,7 +120,7 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
 
   // What the machine did meanwhile, and which part of it the ranks had.
   expect(await words('machines-summary')).toMatch(
-    /The run keeps [\d.]+ of \d+ processors busy, \d+ % of [\d.]+ .B of memory is in use\.$/,
+    /The run keeps [\d.]+ of \d+ processors busy, \d+\s% of [\d.]+\s.B of memory is in use\.$/,
   );
   const parts = await app.part('machines-table').locator('tbody th').allInnerTexts();
   expect(parts.map((part) => part.trim())).toEqual([

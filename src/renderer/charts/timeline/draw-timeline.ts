@@ -20,7 +20,7 @@ import type { TimeWindow } from './time-window.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 
 /** Room for the names of lanes, px, on a canvas of this width. */
-export const labelWidth = (width: number): number => (width < NARROW ? 72 : 104);
+export const labelWidth = (width: number): number => (width < NARROW ? 80 : 104);
 const NARROW = 480;
 const NAMED_FROM = 44;
 /** Pixels from which a span has an edge to the one before it. */
@@ -136,17 +136,17 @@ function drawLabels(
       context.fillText(isNarrow ? `r${rank}` : `rank ${rank}`, 4, middle);
     }
     context.fillStyle = palette.soft;
-    if (thread !== 'rank') context.fillText(thread, isNarrow ? 26 : 58, middle);
+    if (thread !== 'rank') context.fillText(thread, isNarrow ? 34 : 58, middle);
   }
 }
 
-/** Ticks at a round distance, some hundred pixels apart. */
+/** Ticks at a round distance, some eighty pixels apart at least. */
 function drawAxis(
   context: CanvasRenderingContext2D,
   { drawing, height, labels, width, x }: Frame,
 ): void {
   const { palette, window: shown } = drawing;
-  const rough = ((shown.to - shown.from) / (width - labels)) * 110;
+  const rough = ((shown.to - shown.from) / (width - labels)) * 80;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((one) => one >= rough)!;
   for (let at = Math.ceil(shown.from / step) * step; at < shown.to; at += step) {
@@ -154,7 +154,10 @@ function drawAxis(
     context.fillStyle = palette.grid;
     context.fillRect(left, 0, 1, height);
     context.fillStyle = palette.soft;
-    context.fillText(formatDuration(at / 1e6), left + 3, AXIS_HEIGHT / 2);
+    const text = formatDuration(at / 1e6);
+    if (left + 3 + context.measureText(text).width <= width) {
+      context.fillText(text, left + 3, AXIS_HEIGHT / 2);
+    }
   }
 }
 
@@ -220,7 +223,8 @@ function drawName(
   },
 ): void {
   const { width } = context.measureText(text);
-  if (width + 10 > seen) return;
+  // Its colour must be seen beside the plate.
+  if (1.4 * (width + 10) > seen) return;
   const middle = top + LANE_HEIGHT / 2;
   context.fillStyle = palette.surface;
   context.fillRect(left + 3, middle - 7, width + 6, 14);
