@@ -104,6 +104,11 @@ test('shows what each method would make of its step, and replays it', async () =
   ]);
   expect(await app.part('verdict').textContent()).toMatch(/Joined with topk 1\s%/);
   expect(await app.part('what-if-open').count()).toBe(1);
+  const { width, height } = page.viewportSize()!;
+  await page.setViewportSize({ width: 390, height });
+  const card = (await offers.boundingBox())!;
+  expect(card.x + card.width).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width, height });
 });
 
 /** The page's own, where functions of `evaluate` run. */
