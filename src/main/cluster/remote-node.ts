@@ -135,7 +135,7 @@ export class RemoteNode implements NodeAccess {
   async check(signal?: AbortSignal): Promise<Preflight> {
     return await this.#withConnection(async (connection) => {
       const { transport, notices: unread } = await this.#route.resolve();
-      const slurm = this.slurm !== undefined;
+      const { slurm } = this;
       const seen = await preflight(connection, { signal, slurm });
       const notices = [...new Set([...unread, ...connection.notices])];
       const report = { ...seen, transport, notices };

@@ -49,7 +49,14 @@ async function inspect(home: Home, signal?: AbortSignal): Promise<string> {
   if (process.platform === 'win32') return '';
   // By its path: if a program is not found, the timer of `timeout` keeps Node from ending.
   const child: ChildProcess = spawn('/bin/sh', ['-s'], {
-    env: { ...process.env, HOME: home.directory, slurm: '0', limit: '', here: '1' },
+    env: {
+      ...process.env,
+      HOME: home.directory,
+      slurm: '0',
+      partition: '',
+      limit: '',
+      here: '1',
+    },
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: DEADLINE_MS,
     signal,

@@ -41,6 +41,8 @@ export interface Answers {
   readonly slurm:
     | { readonly kind: 'fine' }
     | { readonly kind: 'missing' }
+    /** It has no such partitions. */
+    | { readonly kind: 'apart'; readonly unknown: readonly string[] }
     | { readonly kind: 'silent'; readonly reason: string };
 }
 
@@ -270,6 +272,13 @@ function slurmFindings(slurm: Answers['slurm']): readonly Finding[] {
             'remove Slurm from its settings: gradwire nodes edit NAME --unset slurm.',
         },
       ];
+    case 'apart':
+      return slurm.unknown.map((name) => ({
+        level: 'error',
+        code: 'SLURM_PARTITION_UNKNOWN',
+        message: `Slurm has no partition ${name} there`,
+        next: 'Name one that sinfo --all lists: gradwire nodes edit NAME --partition PARTITION.',
+      }));
     case 'silent':
       return [
         {

@@ -206,7 +206,12 @@ if [ "$slurm" = 1 ]; then
     limit=$((limit * 2))
     answer=$(bounded sh -c 'exec sinfo --noheader --format=%R 2>&1')
     case $? in
-      0) ;;
+      0)
+        # Those that others do not see as well; a user may name several.
+        answer=$(bounded sh -c 'exec sinfo --all --noheader --format=%R 2>&1') &&
+          for name in $(printf %s "$partition" | tr , ' '); do
+            printf '%s\n' "$answer" | grep -qxF -e "$name" || say slurmpartition "$name"
+          done;;
       137) say slurmsilent "sinfo does not end: $(words)";;
       *) say slurmsilent "sinfo failed: $(words)";;
     esac

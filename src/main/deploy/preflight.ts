@@ -5,6 +5,7 @@
  */
 import type { RemoteConnection } from '../ssh/remote-connection.ts';
 import { runScript } from '../ssh/remote-script.ts';
+import type { SlurmSettings } from '../../shared/machines/slurm-settings.ts';
 import type { GpuReport, Preflight } from '../../shared/machines/preflight.ts';
 import { isNodeAccepted } from '../../shared/machines/lowest-node.ts';
 import { connectionEnds } from './installed.ts';
@@ -20,8 +21,8 @@ const SHELL_MS = 20_000;
 
 export interface PreflightOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Whether it is the login node of a Slurm cluster, which then has to answer. */
-  readonly slurm?: boolean | undefined;
+  /** Slurm's settings of a cluster's login node: Slurm then has to answer, and to have the partition. */
+  readonly slurm?: Pick<SlurmSettings, 'partition'> | undefined;
   /** Whether Node is deployed whatever Node it has. */
   readonly bringsNode?: boolean | undefined;
   /** Most seconds for each tool there; default: 10 s. */
@@ -33,17 +34,12 @@ export interface PreflightOptions {
 /** @throws GradwireError as `runScript` */
 export async function preflight(
   connection: RemoteConnection,
-  {
-    signal,
-    slurm = false,
-    bringsNode,
-    toolSeconds,
-    shellMs = SHELL_MS,
-  }: PreflightOptions = {},
+  { signal, slurm, bringsNode, toolSeconds, shellMs = SHELL_MS }: PreflightOptions = {},
 ): Promise<Preflight> {
   const { stdout } = await runScript(connection, INSPECTION, {
     variables: {
-      slurm: slurm ? '1' : '0',
+      slurm: slurm === undefined ? '0' : '1',
+      partition: slurm?.partition ?? '',
       here: '0',
       limit: toolSeconds?.toString() ?? '',
     },
@@ -161,15 +157,19 @@ export function parsePreflight(
       const [tool = '', ...words] = line.split(' ');
       return { tool, words: words.join(' ') };
     }),
-    slurm: slurmAnswer(one),
+    slurm: slurmAnswer(one, all.get('slurmpartition') ?? []),
   };
   return { ...seen, findings: findingsOf(seen, answers) };
 }
 
-function slurmAnswer(one: (key: string) => string | undefined): Answers['slurm'] {
+function slurmAnswer(
+  one: (key: string) => string | undefined,
+  unknown: readonly string[],
+): Answers['slurm'] {
   if (one('slurmmissing') !== undefined) return { kind: 'missing' };
   const reason = one('slurmsilent');
-  return reason === undefined ? { kind: 'fine' } : { kind: 'silent', reason };
+  if (reason !== undefined) return { kind: 'silent', reason };
+  return unknown.length === 0 ? { kind: 'fine' } : { kind: 'apart', unknown };
 }
 
 const mebibytesOf = (bytes: number | undefined): number | undefined =>

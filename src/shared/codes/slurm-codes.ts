@@ -34,6 +34,10 @@ export const slurmCodes = codeGroup({
       means: 'An option of sbatch is one that Gradwire sets itself.',
       next: 'Give the other options again without it.',
     },
+    SLURM_PARTITION_UNKNOWN: {
+      means: 'Slurm has no partition of the name in the machine’s settings.',
+      next: 'Name one that sinfo --all lists: gradwire nodes edit NAME --partition PARTITION.',
+    },
     SLURM_REFUSED: {
       means: 'Slurm rejected the job.',
       next: "Correct the machine's settings, or ask the administrators.",

@@ -137,10 +137,17 @@ describe.skipIf(slurmMissing() !== undefined)('a program on a Slurm cluster', ()
   });
 
   test('asks for a partition that there is not: it is named, and nothing is queued', async () => {
-    succeeded(await home.run(['nodes', 'edit', 'hpc', '--partition', 'nowhere']));
+    const edited = ['nodes', 'edit', 'hpc', '--partition', 'hidden,nowhere'];
+    succeeded(await home.run(edited));
+    const checked = await home.run(['nodes', 'check', 'hpc']);
+    expect(checked.code).toBe(1);
+    expect(checked.stdout).toMatch(
+      /^error: SLURM_PARTITION_UNKNOWN: Slurm has no partition nowhere there/m,
+    );
+    expect(checked.stdout).not.toContain('hidden there');
     const { code, stderr } = await start('true').finished;
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^gradwire: SLURM_REFUSED: .*: nowhere; .*edit hpc/m);
+    expect(stderr).toMatch(/^gradwire: SLURM_REFUSED: .*nowhere.*; .*edit hpc/m);
     expect([...slurm.jobs()]).toEqual([]);
   });
 });

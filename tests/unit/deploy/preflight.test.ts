@@ -55,6 +55,7 @@ describe('findings', () => {
     [{ failed: 'nvidia-smi It cannot talk to its driver.' }, 'warning TOOL_FAILED'],
     [{ slurmmissing: '1' }, 'error SLURM_MISSING'],
     [{ slurmsilent: 'sinfo failed: Unable to contact' }, 'error SLURM_SILENT'],
+    [{ slurmpartition: 'gone' }, 'error SLURM_PARTITION_UNKNOWN'],
   ])('%o: %s, with a next step', (answers, code) => {
     const { findings } = seen(answers);
     expect(codes(seen(answers))).toEqual([code]);
