@@ -1,7 +1,8 @@
 """A step of a DDP program: its time, by the program's own clock, under one way to communicate.
 
-python step.py --widths 784,256,10 --hook none|fp16|powersgd|gradwire --steps N
-Rank 0 prints one line: RESULT {json}.
+python step.py --widths 784,256,10 --hook none|fp16|powersgd|gradwire --first N --steps N
+    --result FILE
+Rank 0 writes what it measured as JSON; a line of a run's log has no room for it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -17,7 +20,6 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_
 from torch.nn.parallel import DistributedDataParallel
 
 BATCH = 32
-WARM = 5
 
 
 def register(model: DistributedDataParallel, name: str) -> None:
@@ -28,18 +30,64 @@ def register(model: DistributedDataParallel, name: str) -> None:
         model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
 
 
+class Bridge:
+    """The processor's time that a joined program's own process spends on the bridge to its agent:
+    copying gradients and averages, and writing, sending and reading messages.
+
+    By the wall, a message that wakes the agent on the same core would count the agent's work.
+    """
+
+    def __init__(self) -> None:
+        from gradwire import exchange, framing, link, transfer
+
+        self.copies = 0.0
+        self.messages = 0.0
+        for kind in (transfer.Transfer, transfer.CudaTransfer):
+            for name in ("gather", "arrived", "scatter", "settle"):
+                if name in vars(kind):
+                    self._time(kind, name, self._copied)
+        self._time(exchange, "encode_ready", self._told)
+        for name in ("encode", "parse"):
+            self._time(link, name, self._told)
+        self._time(link.Link, "send_frame", self._told)
+        for name in ("push", "next"):
+            self._time(framing.Decoder, name, self._told)
+
+    def _copied(self, seconds: float) -> None:
+        self.copies += 1000 * seconds
+
+    def _told(self, seconds: float) -> None:
+        self.messages += 1000 * seconds
+
+    @staticmethod
+    def _time(owner: Any, name: str, spent: Callable[[float], None]) -> None:
+        original = getattr(owner, name)
+
+        def timed(*arguments: Any, **named: Any) -> Any:
+            begin = time.thread_time()
+            try:
+                return original(*arguments, **named)
+            finally:
+                spent(time.thread_time() - begin)
+
+        setattr(owner, name, timed)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--widths", required=True)
     parser.add_argument("--hook", required=True)
+    parser.add_argument("--first", type=int, required=True, help="steps that do not count")
     parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--result", required=True)
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
     widths = [int(width) for width in args.widths.split(",")]
-    gw = None
+    gw = bridge = None
     if args.hook == "gradwire":
         import gradwire
 
+        bridge = Bridge()
         gw = gradwire.join()
     dist.init_process_group("gloo")
     torch.manual_seed(0)
@@ -65,14 +113,23 @@ def main() -> None:
 
     times: list[float] = []
     computing: list[float] = []
-    for step in range(WARM + args.steps):
+    copies: list[float] = []
+    messages: list[float] = []
+    counted_from = 0.0
+    for step in range(args.first + args.steps):
         begin = now()
+        if step == args.first:
+            counted_from = 1000 * time.time()
+        spent = (0.0, 0.0) if bridge is None else (bridge.copies, bridge.messages)
         loss = torch.nn.functional.cross_entropy(model(inputs), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if step >= WARM:
+        if step >= args.first:
             times.append(1000 * (now() - begin))
+            if bridge is not None:
+                copies.append(bridge.copies - spent[0])
+                messages.append(bridge.messages - spent[1])
     # What the step is without communication, on the same busy cores.
     for _ in range(5):
         dist.barrier()
@@ -90,9 +147,12 @@ def main() -> None:
             "parameters": sum(p.numel() for p in model.parameters()),
             "times": times,
             "computing": computing,
+            "countedFrom": counted_from,
+            **({} if bridge is None else {"copies": copies, "messages": messages}),
             "pid": os.getpid(),
         }
-        print("RESULT " + json.dumps(result), flush=True)
+        with open(args.result, "w") as file:
+            json.dump(result, file)
     dist.destroy_process_group()
 
 

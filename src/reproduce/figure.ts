@@ -52,6 +52,8 @@ export interface Measurement {
   readonly values: Readonly<Record<string, number>>;
   /** A value over the iterations, for charts that show one. */
   readonly curve?: readonly CurvePoint[] | undefined;
+  /** Further curves by name, for charts of several. */
+  readonly curves?: Readonly<Record<string, readonly CurvePoint[]>> | undefined;
 }
 
 export interface CurvePoint {

@@ -3,6 +3,7 @@
  * those of weights whose inputs are always 0, are left out. Within a bin magnitudes count as evenly spread.
  */
 import { edgeOf, type Magnitudes } from '../shared/records/magnitudes.ts';
+import type { CurvePoint } from './figure.ts';
 
 export interface GradientShape {
   /** The root of the mean square. */
@@ -47,6 +48,41 @@ export function shapeOf(histogram: Magnitudes): GradientShape | undefined {
     positive: above / elements,
   };
 }
+
+/**
+ * The share of the elements per unit of their value, by that value: half octaves on either side of one bin around 0.
+ * Empty if all elements are 0.
+ * @param from the half octave at which the bin around 0 ends
+ * @param to the half octave at which the outermost bins end
+ */
+export function densityOf(
+  { first, negative, positive }: Magnitudes,
+  from: number,
+  to: number,
+): readonly CurvePoint[] {
+  const elements = total(negative) + total(positive);
+  if (elements === 0) return [];
+  const edge = (octave: number): number => edgeOf({ first: octave }, 0);
+  const side = (counts: readonly number[], sign: number): readonly CurvePoint[] =>
+    Array.from({ length: to - from }, (_, index) => {
+      const [near, far] = [edge(from + index), edge(from + index + 1)];
+      const share = (counts[from + index - first] ?? 0) / elements;
+      return pointOf((sign * (near + far)) / 2, share / (far - near));
+    });
+  const within = Math.max(0, from - first);
+  const close = total([...negative.slice(0, within), ...positive.slice(0, within)]);
+  return [
+    ...side(negative, -1).toReversed(),
+    pointOf(0, close / elements / (2 * edge(from))),
+    ...side(positive, 1),
+  ];
+}
+
+/** Six digits are more than the counts of a histogram tell, and short in a file. */
+const pointOf = (x: number, y: number): CurvePoint => ({
+  x: Number(x.toPrecision(6)),
+  y: Number(y.toPrecision(6)),
+});
 
 const total = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0);

@@ -26,6 +26,7 @@ const runFields = {
   seed: z.number(),
   values: z.record(text, z.number()),
   curve: z.array(point).readonly().optional(),
+  curves: z.record(text, z.array(point).readonly()).optional(),
   /** Whether its training diverged: then its values are those of a network that guesses. */
   diverged: z.literal(true).optional(),
   /** The share of the processors' time that other work took meanwhile, if known. */

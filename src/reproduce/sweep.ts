@@ -38,6 +38,11 @@ export class Sweep {
     return this.#of(caseId).map(({ curve = [] }) => curve);
   }
 
+  /** One curve of that name for each seed, in the order of the runs; that of a run without it is empty. */
+  named(caseId: string, name: string): readonly (readonly CurvePoint[])[] {
+    return this.#of(caseId).map(({ curves }) => curves?.[name] ?? []);
+  }
+
   #of(caseId: string): readonly MeasuredRun[] {
     const runs = this.runs.filter((run) => run.case === caseId);
     if (runs.length === 0) throw new Error(`internal: no run of ${caseId}`);

@@ -9,7 +9,9 @@ from tests.needs_torch import HAS_TORCH, needs_torch
 if HAS_TORCH:
     import torch
 
+    from gradwire.errors import GradwireError
     from gradwire.left_out import LeftOut
+    from gradwire.models import Models
 
 
 @needs_torch
@@ -42,6 +44,23 @@ class LeftOutParameters(unittest.TestCase):
         other(model(torch.ones(1, 2))).sum().backward()
         (message,) = self.told(lambda: left_out.look([optimizer]))
         self.assertIn("2 parameters", message)
+
+    def test_a_layer_that_is_thawed_after_it_was_attached_is_refused(self) -> None:
+        model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
+        model[0].requires_grad_(False)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        models = Models(model)
+        left_out = LeftOut([one for _, one in models.parameters], models.frozen)
+
+        def step() -> None:
+            model(torch.ones(1, 2)).sum().backward()
+            left_out.look([optimizer])
+
+        step()
+        model[0].requires_grad_(True)
+        with self.assertRaises(GradwireError) as raised:
+            step()
+        self.assertIn("0.weight, 0.bias: frozen when the model was attached", str(raised.exception))
 
 
 if __name__ == "__main__":

@@ -4,15 +4,24 @@
  */
 import { z } from 'zod';
 import type { ErrorData } from '../../shared/errors/errors.ts';
+import { escapeControls } from '../../shared/words/printable.ts';
 import { checkedMessage, type Refusal } from '../../shared/protocol/checked-message.ts';
 import type { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { jsonDecoder } from './json-frames.ts';
 
 export const BRIDGE_VERSION = 1;
 
+/** Characters of a name. */
+const MOST_NAME = 1000;
+
 const count = z.int().min(0);
 const duration = z.number().min(0);
-const name = z.string().min(1).max(1000);
+/** A name as it may be shown: it is the program's own text. */
+const name = z
+  .string()
+  .min(1)
+  .max(MOST_NAME)
+  .transform((text) => escapeControls(text).slice(0, MOST_NAME));
 /** JSON has no numbers that are not finite. */
 const measured = z.union([
   z.number(),
@@ -50,6 +59,33 @@ export const MOST_MODELS = 30;
 const MOST_STATES = 16;
 
 const tensorSchema = z.object({ name, shape: z.array(count).max(64).readonly() });
+
+/** Most spans of a step that is traced. */
+const MOST_PROGRAM_SPANS = 4000;
+
+/** Nanoseconds of a step, which takes less than twelve days. */
+const nanoseconds = z
+  .int()
+  .min(0)
+  .max(2 ** 50);
+
+/** Phases that a program computes, in their spans of a trace. */
+const computedPhase = z.enum(['data', 'forward', 'backward', 'apply']);
+
+/** A step's moments, if they were asked for: nanoseconds since its begin. */
+const programTraceSchema = z.object({
+  /** Spans: [phase, begin, duration]. */
+  spans: z
+    .array(z.tuple([computedPhase, nanoseconds, nanoseconds]))
+    .max(MOST_PROGRAM_SPANS)
+    .readonly(),
+  /** Spans beyond the most. */
+  dropped: count.default(0),
+  /** When all of the gradient was there, and when the average was. */
+  exchange: z.tuple([nanoseconds, nanoseconds]).optional(),
+});
+export type ProgramTrace = Readonly<z.infer<typeof programTraceSchema>>;
+
 const stepSchema = z.object({
   /** When it began, ms since 1970. */
   at: z.number(),
@@ -69,6 +105,7 @@ const stepSchema = z.object({
   buckets: z.array(bucketTimesSchema).max(MOST_BUCKETS).readonly().optional(),
   /** The learning rate of the first group of parameters. */
   lr: z.number(),
+  trace: programTraceSchema.optional(),
 });
 const helloSchema = z.object({
   type: z.literal('hello'),
@@ -146,8 +183,16 @@ export type FromProgram = Readonly<z.infer<typeof fromProgramSchema>>;
 export type ToProgram =
   | { readonly type: 'memory'; readonly path: string; readonly bytes: number }
   | { readonly type: 'attached' }
-  /** `finite`: whether the vector is the average; otherwise there is none, on any rank. */
-  | { readonly type: 'averaged'; readonly hold: boolean; readonly finite: boolean }
+  /**
+   * `finite`: whether the vector is the average; otherwise there is none, on any rank. `trace`: whether
+   * the step is to be told with its moments.
+   */
+  | {
+      readonly type: 'averaged';
+      readonly hold: boolean;
+      readonly finite: boolean;
+      readonly trace?: true;
+    }
   /** `vector`: 0 for the weights, then those of the optimisers' state. */
   | { readonly type: 'read' | 'write'; readonly vector: number }
   | { readonly type: 'go'; readonly stop: boolean }

@@ -197,3 +197,26 @@ export const unexpected = (type: string, rank: number): GradwireError =>
     rank,
     next: 'Use one model and one thread for steps; if you do, report this as a bug.',
   });
+
+/**
+ * Checks that a program communicates as the run expects.
+ * @throws GradwireError `PROGRAM_MODE`
+ */
+export function requireMode(
+  mode: 'join' | 'observe',
+  { observes, rank }: Pick<Circumstances, 'observes' | 'rank'>,
+): void {
+  if ((mode === 'observe') === observes) return;
+  throw failure(
+    'PROGRAM_MODE',
+    observes
+      ? 'the program joins, but the run only observes it'
+      : 'the program is only observed, but the run expects it to join',
+    {
+      rank,
+      next: observes
+        ? 'Leave out --observe (workload.observe).'
+        : 'Call gradwire.join() in it, or observe it: --observe (workload.observe).',
+    },
+  );
+}

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
-import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import type { Attach, FromProgram, Restore, Stepped, ToProgram } from './messages.ts';
 import { requireTurns, requireTurn } from './program-turns.ts';
 import {
@@ -11,6 +11,7 @@ import {
   lostLink,
   noWorkdir,
   notStarted,
+  requireMode,
   unexpected,
   type Circumstances,
 } from './program-errors.ts';
@@ -71,6 +72,10 @@ export class Program {
   #crash: string | undefined;
   /** Whether it was told to end by a signal. */
   #isStopped = false;
+  /** Whether a step of an observed program has been seen. */
+  #hasStepped = false;
+  /** Resolves when its socket is closed, and all that it sent has come. */
+  readonly #unlinkedNow = Promise.withResolvers<undefined>();
   /** Whether it may end: it was told to go on after its end, or to stop. */
   #mayEnd = false;
 
@@ -81,6 +86,13 @@ export class Program {
       (exit) => {
         if (this.#isStopped) this.#receive({ type: 'end' });
         if (this.#isStopped || (this.#mayEnd && exit.code === 0)) return;
+        if (this.#hasStepped && exit.code === 0) {
+          // It has ended without its interpreter's end, as by os._exit(), and was only watched.
+          void this.#unlinkedNow.promise.then(() => {
+            this.#receive({ type: 'end', last: true });
+          });
+          return;
+        }
         const { launches = false } = options;
         if (this.#mayEnd && this.#isLast && !launches) this.#crash = crashOf(exit);
         if (this.#crash === undefined)
@@ -131,7 +143,7 @@ export class Program {
       }
       if (message.type === 'end') throw this.#withoutStep();
       if (message.type !== 'hello') throw this.#unexpected(message);
-      this.#requireMode(message);
+      requireMode(message.mode, this.#options);
     }
   }
 
@@ -187,7 +199,10 @@ export class Program {
   /** Waits for the next step of an observed program; undefined if it ends instead. */
   async observed(): Promise<Stepped | undefined> {
     const message = await this.#next();
-    if (message.type === 'stepped') return message;
+    if (message.type === 'stepped') {
+      this.#hasStepped = true;
+      return message;
+    }
     if (message.type !== 'end') throw this.#unexpected(message);
     this.#end(message);
     return undefined;
@@ -203,17 +218,19 @@ export class Program {
    * Gives the average, which is in `values`, and waits for the end of the step.
    * @param hold whether the program is to wait then, so that its weights can be read
    * @param finite whether there is an average
+   * @param trace whether the step is to be told with its moments
    */
   async average({
-    finite,
-    hold,
+    trace,
+    ...answer
   }: {
     finite: boolean;
     hold: boolean;
+    trace: boolean;
   }): Promise<Stepped> {
-    this.#link?.send({ type: 'averaged', hold, finite });
+    this.#link?.send({ type: 'averaged', ...answer, ...(trace ? { trace } : {}) });
     const stepped = await this.#expect('stepped');
-    this.#held = hold;
+    this.#held = answer.hold;
     return stepped;
   }
 
@@ -318,6 +335,7 @@ export class Program {
 
   /** A program whose socket has closed is about to end, and its end says more. */
   async #unlinked(error: unknown): Promise<void> {
+    this.#unlinkedNow.resolve(undefined);
     if (error !== undefined) {
       this.#lose(error);
       return;
@@ -341,23 +359,6 @@ export class Program {
     this.#waiting?.promise.catch(awaitedElsewhere);
     this.#waiting?.reject(this.#lost);
     this.#options.failed(this.#lost);
-  }
-
-  #requireMode({ mode }: Extract<FromProgram, { type: 'hello' }>): void {
-    const { observes, rank } = this.#options;
-    if ((mode === 'observe') === observes) return;
-    throw failure(
-      'PROGRAM_MODE',
-      observes
-        ? 'the program joins, but the run only observes it'
-        : 'the program is only observed, but the run expects it to join',
-      {
-        rank,
-        next: observes
-          ? 'Leave out --observe (workload.observe).'
-          : 'Call gradwire.join() in it, or observe it: --observe (workload.observe).',
-      },
-    );
   }
 
   #requireHeld(): void {

@@ -14,7 +14,11 @@ import { averageLimit } from '../../shared/spec/optimizer-spec.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
-import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
+import {
+  sliceOf,
+  type AveragedGradient,
+  type ParameterMemory,
+} from './parameter-memory.ts';
 import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';
@@ -128,20 +132,18 @@ export class ArenaParameters implements ParameterMemory {
     return this.#parts.jax.tree.ref(this.#onDevice);
   }
 
-  async download(array: JaxArray, out: Float32Array): Promise<boolean> {
-    const { gradient, kernels } = this.#parts.memory;
-    const within = out.byteOffset - gradient.offset;
-    const isInArena =
-      out.buffer instanceof SharedArrayBuffer &&
-      within >= 0 &&
-      within + out.byteLength <= 4 * gradient.length;
-    let isFinite = false;
-    // JavaScript copies shared memory a word at a time, three times as slowly.
-    const copy = (to: Float32Array, values: Float32Array): void => {
-      isFinite = kernels.copyFinite(vectorOf(to), vectorOf(values)) < 0;
-    };
-    await copyOut(array, out, this.#areInPlace && isInArena ? copy : undefined);
-    return isFinite;
+  async download(
+    arrays: readonly JaxArray[],
+    flat: Float32Array,
+    first = 0,
+  ): Promise<boolean> {
+    const { tensors } = this.#parts;
+    const finite = await Promise.all(
+      arrays.map((array, i) =>
+        this.#download(array, sliceOf(flat, tensors[first + i]!)),
+      ),
+    );
+    return !finite.includes(false);
   }
 
   step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
@@ -187,6 +189,23 @@ export class ArenaParameters implements ParameterMemory {
   close(): void {
     this.#parts.jax.tree.dispose(this.#onDevice);
     this.#onDevice = [];
+  }
+
+  /** Downloads one tensor's gradient. */
+  async #download(array: JaxArray, out: Float32Array): Promise<boolean> {
+    const { gradient, kernels } = this.#parts.memory;
+    const within = out.byteOffset - gradient.offset;
+    const isInArena =
+      out.buffer instanceof SharedArrayBuffer &&
+      within >= 0 &&
+      within + out.byteLength <= 4 * gradient.length;
+    let isFinite = false;
+    // JavaScript copies shared memory a word at a time, three times as slowly.
+    const copy = (to: Float32Array, values: Float32Array): void => {
+      isFinite = kernels.copyFinite(vectorOf(to), vectorOf(values)) < 0;
+    };
+    await copyOut(array, out, this.#areInPlace && isInArena ? copy : undefined);
+    return isFinite;
   }
 
   #held(tensor: number, vector?: number): Float32Array {

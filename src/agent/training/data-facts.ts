@@ -35,7 +35,7 @@ export function readsWholeFiles(workload: ExperimentSpec['workload']): boolean {
 /** The query to a workload's data set. */
 export type DataQuestion = Pick<
   ExperimentSpec['workload'],
-  'columns' | 'data' | 'dataset' | 'features' | 'model'
+  'columns' | 'data' | 'dataset' | 'features' | 'model' | 'samples'
 >;
 
 /**
@@ -64,12 +64,13 @@ export function factsOfData({
  * @throws GradwireError `DATA_*`
  */
 export function sizeOf(
-  { columns, data }: DataQuestion,
+  { columns, data, samples }: DataQuestion,
   parts: Pick<WorkloadOptions<ModelFacts>, 'dataset' | 'features' | 'model'>,
 ): DataFacts {
   const { dataset, features, model } = parts;
   const { inputs } = model;
-  const size = dataset.inspect({ inputs, features, columns, directory: data });
+  const request = { inputs, features, columns, samples, directory: data };
+  const size = dataset.inspect(request);
   return {
     ...size,
     ...(features === undefined ? {} : { features }),

@@ -4,7 +4,11 @@
  */
 import { compileUpdate, type CompiledUpdate } from './compiled-functions.ts';
 import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
-import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
+import {
+  sliceOf,
+  type AveragedGradient,
+  type ParameterMemory,
+} from './parameter-memory.ts';
 import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';
@@ -45,8 +49,15 @@ export class DeviceParameters implements ParameterMemory {
     return this.#jax.tree.ref(this.#weights);
   }
 
-  async download(array: JaxArray, out: Float32Array): Promise<boolean> {
-    await copyOut(array, out);
+  async download(
+    arrays: readonly JaxArray[],
+    flat: Float32Array,
+    first = 0,
+  ): Promise<boolean> {
+    const { tensors } = this.#parts;
+    await Promise.all(
+      arrays.map((array, i) => copyOut(array, sliceOf(flat, tensors[first + i]!))),
+    );
     return false;
   }
 
@@ -112,7 +123,7 @@ export class DeviceParameters implements ParameterMemory {
 
   #upload(flat: Float32Array): JaxArray[] {
     return this.#parts.tensors.map((tensor) =>
-      this.#array(flat.subarray(tensor.start, tensor.start + tensor.length), tensor),
+      this.#array(sliceOf(flat, tensor), tensor),
     );
   }
 

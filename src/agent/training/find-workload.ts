@@ -19,6 +19,8 @@ export interface WorkloadNames {
   /** Features of sparse samples; default: the data set is asked. */
   readonly features?: number | undefined;
   readonly columns?: ColumnNames | undefined;
+  /** Samples to generate; default: as many as the data set has. */
+  readonly samples?: number | undefined;
   readonly data?: string | undefined;
 }
 
@@ -36,7 +38,7 @@ export interface WorkloadOptions<M extends ModelFacts = Model> {
  * @param own the model, if it comes from a file
  * @throws GradwireError `MODEL_UNKNOWN`, `DATASET_UNKNOWN`, `OPTIMIZER_UNKNOWN` with the
  * nearest name; `MODEL_DATASET_MISMATCH` if samples do not fit the model; `COLUMNS_IDLE`,
- * `FEATURES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; the data set's errors about its features.
+ * `FEATURES_IDLE`, `SAMPLES_IDLE`; `OPTIMIZER_TABLE_MISFIT`; the data set's errors about its features.
  */
 export function findWorkload<M extends ModelFacts = Model>(
   names: WorkloadNames,
@@ -52,6 +54,7 @@ export function findWorkload<M extends ModelFacts = Model>(
   }
   const optimizer = findOptimizer(names.optimizer);
   requireColumnsUsed(names, dataset);
+  requireSamplesUsed(names, dataset);
   const features = featuresOf(names, dataset);
   const model = modelFor(known, features, dataset);
   const misfit = misfitOf(model, dataset, features);
@@ -70,6 +73,19 @@ function requireColumnsUsed(
   throw inputError('COLUMNS_IDLE', `${id} has no columns to choose`, {
     place: 'workload.columns',
     next: 'Remove it.',
+  });
+}
+
+/** @throws GradwireError `SAMPLES_IDLE` */
+function requireSamplesUsed(
+  { samples }: WorkloadNames,
+  { id, takesSamples }: Dataset,
+): void {
+  if (samples === undefined || takesSamples === true) return;
+  const can = [...datasets.values()].filter((each) => each.takesSamples === true);
+  throw inputError('SAMPLES_IDLE', `the number of samples of ${id} is fixed`, {
+    place: 'workload.samples',
+    next: `Remove it, or use the data set ${can.map((each) => each.id).join(' or ')}.`,
   });
 }
 

@@ -12,7 +12,11 @@ import type { UsedWeights } from './models/mean-loss.ts';
 import { tensorLength, type ModelTensor } from './models/model.ts';
 import type { Optimizer } from './optimizers/optimizer.ts';
 import { scheduledRate } from './optimizers/schedule.ts';
-import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
+import {
+  sliceOf,
+  type AveragedGradient,
+  type ParameterMemory,
+} from './parameter-memory.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 
@@ -37,7 +41,6 @@ export class ModelParameters {
 
   readonly #parts: ModelParametersOptions;
   readonly #jax: Jax;
-  /** Memory of the whole tensors. */
   #memory: ParameterMemory;
   /** State vectors of the optimiser. */
   readonly #vectors: number;
@@ -81,6 +84,11 @@ export class ModelParameters {
       settings: options.optimizer,
     });
     this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);
+  }
+
+  /** Memory of the whole tensors; another one after `joinArena`. */
+  get memory(): ParameterMemory {
+    return this.#memory;
   }
 
   /** The whole tensors in the arena, one behind the other; undefined if they are not there. */
@@ -193,22 +201,6 @@ export class ModelParameters {
     await this.#jax.blockUntilReady([last]);
   }
 
-  /**
-   * Whole tensors of the device, consumed, into a flat vector. Resolves to whether they are known
-   * to be finite.
-   */
-  async download(arrays: readonly JaxArray[], out: Float32Array): Promise<boolean> {
-    const finite = await Promise.all(
-      arrays.map((array, i) => this.downloadOne(array, i, out)),
-    );
-    return !finite.includes(false);
-  }
-
-  /** Downloads one of them. */
-  downloadOne(array: JaxArray, whole: number, out: Float32Array): Promise<boolean> {
-    return this.#memory.download(array, sliceOf(out, this.whole[whole]!));
-  }
-
   checkLength(vector: Float32Array, length: number): void {
     if (vector.length !== length) {
       throw new Error(`internal: a vector of ${vector.length}, expected ${length}`);
@@ -258,11 +250,6 @@ export class ModelParameters {
     this.tables.step(gradient, rule, this.#plain, decayMoves);
   }
 }
-
-const sliceOf = (
-  flat: Float32Array,
-  { start, length }: Pick<ParameterTensor, 'start' | 'length'>,
-): Float32Array => flat.subarray(start, start + length);
 
 /** Places each tensor in the flat gradient, one behind the other. */
 function layOut(tensors: readonly ModelTensor[]): ParameterTensor[] {

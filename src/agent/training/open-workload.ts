@@ -28,6 +28,7 @@ export async function openWorkload(options: TrainerOptions): Promise<OpenedWorkl
     world: options.world,
     directory: options.dataDirectory,
     columns: options.columns,
+    samples: options.samples,
     inputs: model.inputs,
     features,
   });

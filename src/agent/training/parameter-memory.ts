@@ -4,6 +4,7 @@
  * (`arena-parameters.ts`). Functions of jax-js take weights from the device either way.
  */
 import type { JaxArray } from './runtime/jax-runtime.ts';
+import type { ParameterTensor } from './trainer.ts';
 
 /** An averaged gradient: flat, of all tensors; or on the device, by tensor, to be consumed. */
 export type AveragedGradient = Float32Array | readonly JaxArray[];
@@ -12,10 +13,15 @@ export interface ParameterMemory {
   /** All tensors on the device, in order, for a function to consume. */
   used(): JaxArray[];
   /**
-   * Copies a tensor's gradient out, consuming the array. Resolves to whether it is known to be
-   * finite.
+   * Copies gradients, consuming their arrays, to their tensors' places in a flat vector. Resolves to
+   * whether they are known to be finite.
+   * @param first the first array's tensor
    */
-  download(array: JaxArray, out: Float32Array): Promise<boolean>;
+  download(
+    arrays: readonly JaxArray[],
+    flat: Float32Array,
+    first?: number,
+  ): Promise<boolean>;
   /**
    * One step of the optimiser, done when this resolves.
    * @param rates the learning rate, then the optimiser's factors
@@ -33,3 +39,9 @@ export interface ParameterMemory {
   write(tensor: number, values: Float32Array, vector?: number): void;
   close(): void;
 }
+
+/** A tensor's values in a flat vector. */
+export const sliceOf = (
+  flat: Float32Array,
+  { start, length }: Pick<ParameterTensor, 'start' | 'length'>,
+): Float32Array => flat.subarray(start, start + length);

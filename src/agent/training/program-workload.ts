@@ -21,7 +21,14 @@ export const programEntry: ModelEntry = {
 };
 
 /** Settings that only apply to models of ours. */
-const IDLE = ['modelSource', 'features', 'columns', 'synthetic', 'data'] as const;
+const IDLE = [
+  'modelSource',
+  'features',
+  'columns',
+  'samples',
+  'synthetic',
+  'data',
+] as const;
 
 /** @throws GradwireError `PROGRAM_INVALID` */
 export function checkProgram(workload: Workload): void {

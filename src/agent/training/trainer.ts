@@ -154,6 +154,8 @@ export interface TrainerOptions {
   readonly features?: number | undefined;
   /** Columns of a table, if the data set has one. */
   readonly columns?: ColumnNames | undefined;
+  /** Samples of a generated data set; default: as many as it has. */
+  readonly samples?: number | undefined;
   /** Settings of a synthetic gradient. */
   readonly synthetic?: SyntheticSpec | undefined;
   readonly dataDirectory?: string | undefined;

@@ -29,7 +29,7 @@ export function describeModels(): ModelEntry[] {
 /** All data sets, and that of no data. */
 export function describeDatasets(): DatasetEntry[] {
   const known = [...datasets.values()].map((dataset) => {
-    const { id, title, summary, needsData, takesColumns } = dataset;
+    const { id, title, summary, needsData, takesColumns, takesSamples } = dataset;
     return {
       id,
       title,
@@ -37,6 +37,7 @@ export function describeDatasets(): DatasetEntry[] {
       needsData,
       ...(dataset.features === undefined ? {} : { hasFeatures: true }),
       ...(takesColumns === undefined ? {} : { takesColumns }),
+      ...(takesSamples === undefined ? {} : { takesSamples }),
     };
   });
   return [...known, noDataEntry];

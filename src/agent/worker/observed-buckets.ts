@@ -1,5 +1,5 @@
 /** The sums of what each bucket of an observed program costs, over intervals as the engine has them. */
-import { failure } from '../../shared/errors/errors.ts';
+import { failure, inputError } from '../../shared/errors/errors.ts';
 import type { BucketSum, BucketSumsRecord } from '../../shared/records/bucket-sums.ts';
 import type { BucketLayout, Stepped } from '../bridge/messages.ts';
 import { nextInterval } from '../exchange/interval-lengths.ts';
@@ -12,6 +12,9 @@ export interface ObservedBucketsOptions {
   readonly report: (record: BucketSumsRecord) => void;
 }
 
+/** Types of elements that a program may have that joins. */
+const AVERAGED_TYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'bfloat16']);
+
 /** Sums of a bucket, milliseconds. */
 interface Sums {
   exchanges: number;
@@ -19,6 +22,8 @@ interface Sums {
   end: number;
   wait: number;
   hidden: number;
+  /** Bytes. */
+  payload: number;
 }
 
 export class ObservedBuckets {
@@ -29,6 +34,8 @@ export class ObservedBuckets {
   #to = 0;
   #exchanges = 0;
   #isEncoded = false;
+  /** Elements averaged in the last step, as often as they were. */
+  #averaged = 0;
   /** Exchanges before the interval. */
   #before = 0;
 
@@ -47,15 +54,24 @@ export class ObservedBuckets {
     }
     const { buckets = [] } = step;
     if (buckets.length === 0) return;
+    const seen = new Set<number>();
+    this.#averaged = 0;
     for (const [place, begin, end, wait, hidden] of buckets) {
-      if (!this.#layout.has(place)) throw this.#unknown(place);
+      const bucket = this.#layout.get(place);
+      if (bucket === undefined) throw this.#unknown(place);
       const sums = this.#sums.get(place) ?? noSums();
       this.#sums.set(place, sums);
-      sums.exchanges++;
-      sums.begin += begin;
-      sums.end += end;
+      // A step that averages several times has all of it in one exchange of its own.
+      if (!seen.has(place)) {
+        sums.exchanges++;
+        sums.begin += begin;
+        sums.end += end;
+        seen.add(place);
+      }
       sums.wait += wait;
       sums.hidden += hidden;
+      sums.payload += bucket.bytes;
+      this.#averaged += bucket.length;
     }
     this.#from ??= iteration;
     this.#to = iteration + 1;
@@ -66,6 +82,28 @@ export class ObservedBuckets {
   /** Whether a hook of the program has communicated a bucket, so that nobody knows what it sends. */
   get isEncoded(): boolean {
     return this.#isEncoded;
+  }
+
+  /**
+   * Times that a step averages a model of so many elements, as the last step did.
+   * @throws GradwireError `FORESIGHT_UNAVAILABLE` if it averages something else
+   */
+  averagesOf(elements: number): number {
+    const types = [...this.#layout.values()].map(({ dtype }) => dtype);
+    const odd = types.find((type) => !AVERAGED_TYPES.has(type));
+    const times = this.#averaged / elements;
+    const why = this.#isEncoded
+      ? 'a hook of its own communicates, and what that sends is not seen'
+      : odd !== undefined
+        ? `it averages elements of ${odd}, which a program that joins cannot`
+        : times >= 1 && Number.isInteger(times)
+          ? undefined
+          : `a step averages ${this.#averaged} elements, and its first model has ${elements}`;
+    if (why === undefined) return times;
+    throw inputError('FORESIGHT_UNAVAILABLE', why, {
+      place: `rank ${this.#options.rank}`,
+      next: 'Let it join, and switch.',
+    });
   }
 
   /** Reports the interval, complete or not. */
@@ -80,9 +118,8 @@ export class ObservedBuckets {
       to: this.#to,
       exchanges: this.#exchanges,
       buckets: [...this.#sums].map(([place, sums]): BucketSum => {
-        const { bytes, dtype, encoded, length, name, tensors } =
-          this.#layout.get(place)!;
-        const { begin, end, exchanges, hidden, wait } = sums;
+        const { dtype, encoded, length, name, tensors } = this.#layout.get(place)!;
+        const { begin, end, exchanges, hidden, payload, wait } = sums;
         return {
           name,
           tensors,
@@ -95,7 +132,7 @@ export class ObservedBuckets {
           ...(hidden === 0 ? {} : { hidden: rounded(hidden) }),
           begin: rounded(begin),
           end: rounded(end),
-          ...(encoded ? {} : { payload: exchanges * bytes }),
+          ...(encoded ? {} : { payload }),
         };
       }),
     });
@@ -124,7 +161,14 @@ export class ObservedBuckets {
   }
 }
 
-const noSums = (): Sums => ({ exchanges: 0, begin: 0, end: 0, wait: 0, hidden: 0 });
+const noSums = (): Sums => ({
+  exchanges: 0,
+  begin: 0,
+  end: 0,
+  wait: 0,
+  hidden: 0,
+  payload: 0,
+});
 
 /** Microseconds are enough of a sum. */
 const rounded = (ms: number): number => Math.round(ms * 1e3) / 1e3;

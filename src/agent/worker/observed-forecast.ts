@@ -18,10 +18,14 @@ type Configuration = Extract<ToWorker, { type: 'configure' }>;
 /** Elements that are timed: enough to leave every cache, and few enough to be done soon. */
 const TIMED = 4_000_000;
 
-/** @throws GradwireError if the methods cannot be timed */
+/**
+ * @param times exchanges in each step
+ * @throws GradwireError if the methods cannot be timed
+ */
 export async function observedForecast(
   { network, places, plan, spec }: Configuration,
   tensors: readonly FlatTensor[],
+  times: number,
 ): Promise<ForecastRecord> {
   const { ranks } = spec.world;
   const cost = network ?? LOOPBACK;
@@ -43,33 +47,40 @@ export async function observedForecast(
     at: Date.now(),
     ranks,
     isMeasured: network !== undefined,
-    own: recorded(own),
+    own: recorded(own, times),
     // An element is read and written twice, which takes as long as to add it twice.
-    copies: 2000 * elements * cost.gamma,
+    copies: 2000 * times * elements * cost.gamma,
     offered: plans.flatMap(({ label, method }, index) =>
       forecasts[index]!.map((forecast, which) => ({
         method,
         label: label ?? method,
         chosen: which === 0,
-        ...recorded(forecast),
+        ...recorded(forecast, times),
       })),
     ),
   };
 }
 
-/** A prediction as a record has it. */
-const recorded = ({
-  bandwidth,
-  compress,
-  decompress,
-  latency,
-  reduction,
-  ...others
-}: ExchangeForecast): PredictedExchange => ({
-  ...others,
-  latency: 1000 * latency,
-  bandwidth: 1000 * bandwidth,
-  reduction: 1000 * reduction,
-  compress: 1000 * compress,
-  decompress: 1000 * decompress,
+/** A prediction of so many exchanges as a record has it. */
+const recorded = (
+  {
+    bandwidth,
+    collective,
+    compress,
+    decompress,
+    latency,
+    payloadBytes,
+    reduction,
+    wireBytes,
+  }: ExchangeForecast,
+  times: number,
+): PredictedExchange => ({
+  collective,
+  payloadBytes: times * payloadBytes,
+  wireBytes: times * wireBytes,
+  latency: 1000 * times * latency,
+  bandwidth: 1000 * times * bandwidth,
+  reduction: 1000 * times * reduction,
+  compress: 1000 * times * compress,
+  decompress: 1000 * times * decompress,
 });

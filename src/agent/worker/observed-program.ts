@@ -28,8 +28,10 @@ export interface ObservedOptions {
   readonly room: () => Promise<void> | undefined;
   /** Whether the user wants it to stop. */
   readonly stops: () => boolean;
-  /** Predicts what exchanges through Gradwire would take. */
-  readonly forecast: () => Promise<ForecastRecord>;
+  /** Elements of its first model. */
+  readonly elements: number;
+  /** Predicts what exchanges through Gradwire would take, so many in each step. */
+  readonly forecast: (times: number) => Promise<ForecastRecord>;
 }
 
 /** The iteration from which steps have settled: timing methods beside the program disturbs none that is judged. */
@@ -68,7 +70,9 @@ export async function observe(options: ObservedOptions): Promise<void> {
     });
     report(() => record);
     iteration++;
-    if (iteration === SETTLED && rank === 0) forecast = reportForecast(options);
+    if (iteration === SETTLED && rank === 0 && ranks > 1) {
+      forecast = reportForecast(options, buckets);
+    }
     await room();
   }
   buckets.close();
@@ -84,13 +88,12 @@ export async function observe(options: ObservedOptions): Promise<void> {
 }
 
 /** Reports the prediction, or that there is none: the program goes on all the same. */
-async function reportForecast({
-  forecast,
-  rank,
-  report,
-}: ObservedOptions): Promise<void> {
+async function reportForecast(
+  { elements, forecast, rank, report }: ObservedOptions,
+  buckets: ObservedBuckets,
+): Promise<void> {
   try {
-    report(await forecast());
+    report(await forecast(buckets.averagesOf(elements)));
   } catch (error) {
     const { message } = rankError(error);
     report({

@@ -135,7 +135,8 @@ export class ProgramRank {
       program,
       plan,
       iterations: spec.iterations,
-      forecast: () => observedForecast(this.#configuration, tensors),
+      elements: parameters,
+      forecast: (times) => observedForecast(this.#configuration, tensors, times),
     });
   }
 

@@ -30,6 +30,7 @@ export function trainerOptions(
     features: workload.features,
     synthetic: workload.synthetic,
     columns: workload.columns,
+    samples: workload.samples,
     dataDirectory: workload.data,
     batchPerRank: workload.batchPerRank,
     rank: position?.replica ?? rank,

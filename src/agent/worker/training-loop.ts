@@ -110,6 +110,7 @@ export class TrainingLoop {
       notice: (notice) => {
         notices.own(notice);
       },
+      isTraced: () => this.#traced.isOn,
       wantsWeights: (iteration) => this.#wantsWeights(iteration),
     });
     this.#comparisons = new DueComparisons({

@@ -12,6 +12,7 @@ import {
   type EmulatedNetwork,
 } from '../../shared/machines/emulated-network.ts';
 import { inputError } from '../../shared/errors/errors.ts';
+import { shownValue } from '../../shared/words/printable.ts';
 import { deltaText } from '../../shared/plan/delta-setting.ts';
 import { serversText } from '../../shared/plan/exchange-plan.ts';
 import { explainIssue } from '../../shared/spec/experiment-spec.ts';
@@ -204,12 +205,16 @@ const parsePlaces = (text: string): readonly number[] =>
 
 /** `key=value,key=value`, whole numbers as numbers. */
 function readSettings(text: string): Record<string, string | number> {
-  return Object.fromEntries(
-    text.split(',').map((setting) => {
-      const [, key = setting, value = ''] = /^([^=]*)=(.*)$/.exec(setting) ?? [];
-      return [key, /^\d+$/.test(value) ? Number(value) : value];
-    }),
-  );
+  const settings = text.split(',').map((setting): [string, string | number] => {
+    const [, key = setting, value = ''] = /^([^=]*)=(.*)$/.exec(setting) ?? [];
+    return [key, /^\d+$/.test(value) ? Number(value) : value];
+  });
+  const keys = settings.map(([key]) => key);
+  const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+  if (twice !== undefined) {
+    throw new InvalidArgumentError(`${shownValue(twice)} is given twice.`);
+  }
+  return Object.fromEntries(settings);
 }
 
 type NotFiniteFile = NonNullable<AllreduceReport['notFinite']>[number];

@@ -29,6 +29,7 @@ export function addBenchCommand(program: Command): void {
       'measure the cost of machines reached by SSH instead, with a real sshd',
     )
     .option('--long', 'measure the page of a run of 64 ranks for ten minutes instead')
+    .option('--timeline', 'measure the timeline of a large trace instead')
     .option('--seconds <count>', 'with --long, in place of 600', countBetween(1, 86400))
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('app', options));
@@ -104,7 +105,7 @@ export function addBenchCommand(program: Command): void {
     .description(
       'measure a step of a PyTorch program: DDP over Gloo, PyTorch’s hooks, and Gradwire',
     )
-    .option('--models <names>', 'any of 0.2M,15M,66M', parseList)
+    .option('--models <names>', 'any of 0.2M,3M,15M,66M', parseList)
     .option('--ranks <counts>', 'processes, as 2,4', parseCounts)
     .option(
       '--links <names>',
@@ -112,6 +113,16 @@ export function addBenchCommand(program: Command): void {
       parseList,
     )
     .option('--steps <count>', 'steps that count', countBetween(1, MOST))
+    .option('--peers', 'compare with PyTorch’s communication hooks, too')
+    .option(
+      '--observe',
+      'measure what it costs a program to be observed instead, beside itself in turns',
+    )
+    .option(
+      '--pairs <count>',
+      'with --observe, turns; default: 5',
+      countBetween(1, MOST),
+    )
     .option('--json', JSON_LINES)
     .action((options) => runBenchmark('pytorch', options));
   bench

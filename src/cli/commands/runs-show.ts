@@ -2,7 +2,7 @@
 import os from 'node:os';
 import type { Command } from 'commander';
 import { readVerdict } from '../../export/report/read-verdict.ts';
-import { specToYaml } from '../../main/spec/spec-text.ts';
+import { specToYaml } from '../../main/spec/spec-yaml.ts';
 import { describeEmulated } from '../../shared/machines/emulated-network.ts';
 import { formatError } from '../../shared/errors/errors.ts';
 import { describePlan } from '../../shared/plan/exchange-plan.ts';

@@ -6,7 +6,12 @@ import { knownNetwork } from '../../main/plan/known-network.ts';
 import { whatIf } from '../../main/plan/what-if.ts';
 import { parseParameters } from '../../main/spec/settings.ts';
 import { MOST_PLANNED_RANKS } from '../../shared/forecast/plan-request.ts';
-import { MOST_REPLAYED, REPLAYED, type WhatIf } from '../../shared/forecast/what-if.ts';
+import {
+  FEWEST_REPLAYED,
+  MOST_REPLAYED,
+  REPLAYED,
+  type WhatIf,
+} from '../../shared/forecast/what-if.ts';
 import { wallOf } from '../../shared/forecast/replay.ts';
 import { linkSpecSchema } from '../../shared/machines/emulated-network.ts';
 import { inputError } from '../../shared/errors/errors.ts';
@@ -56,8 +61,8 @@ export function addRunsWhatIfCommand(runs: Command): void {
     .option('--latency <time>', 'its one-way latency, such as "50 µs"; default: 0 s')
     .option(
       '--iterations <n>',
-      `newest iterations of the plan in force, 1 to ${MOST_REPLAYED}`,
-      countBetween(1, MOST_REPLAYED),
+      `newest iterations of the plan in force, ${FEWEST_REPLAYED} to ${MOST_REPLAYED}`,
+      countBetween(FEWEST_REPLAYED, MOST_REPLAYED),
       REPLAYED,
     )
     .option(...JSON_ANSWER)

@@ -1,5 +1,5 @@
 /** The history as exports read it: the same calls that main answers to a page. */
-import { specToYaml } from '../../main/spec/spec-text.ts';
+import { specToYaml } from '../../main/spec/spec-yaml.ts';
 import { exportPiece } from '../../main/store/run-export.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';

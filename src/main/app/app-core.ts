@@ -17,9 +17,9 @@ import { appVersion } from '../home/installation.ts';
 import { loadNetworkProfile, WatchedProfile } from '../home/network-profile-file.ts';
 import { RunCoordinator } from '../runs/coordinator.ts';
 import { withOwnFiles } from '../spec/own-files.ts';
-import { loadPresets } from '../spec/spec-source.ts';
+import { loadPresets, parseSpecText } from '../spec/spec-source.ts';
 import { changedYaml } from '../spec/changed-yaml.ts';
-import { parseSpecText, specToYaml } from '../spec/spec-text.ts';
+import { specToYaml } from '../spec/spec-yaml.ts';
 import { RunStore } from '../store/run-store.ts';
 import { keepHeapSmall } from '../store/small-heap.ts';
 import { Upkeep } from '../store/upkeep.ts';
@@ -29,6 +29,7 @@ import { FigureDesk } from '../figures/figure-desk.ts';
 import { recordsApi } from './records-api.ts';
 import { DataDesk } from './data-desk.ts';
 import { EventOutbox, type AppListener } from './event-outbox.ts';
+import { listFolder } from './folder-listings.ts';
 import { HistoryDesk } from './history-desk.ts';
 import { HistoryWatch } from './history-watch.ts';
 import { LinkDesk } from './link-desk.ts';
@@ -280,8 +281,8 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
           );
     },
     relaunch: (run) => coordinator.launches.relaunch(run),
-    order: (run, order) => coordinator.orders.give(run, order),
     fetchMissing: (run) => coordinator.following.fetchMissing(run),
+    ...coordinator.orders.api,
     // Calls that only read are async so that errors reject instead of throwing.
     ...runsDesk.api,
     ...planDesk.api,
@@ -343,6 +344,7 @@ export async function createAppCore({ home, host }: AppCoreOptions): Promise<App
     cancelDataSet: async (id) => {
       dataDesk.cancel(id);
     },
+    folder: listFolder,
     questions: async () => questions.list(),
     answer: async (id, answer) => {
       questions.answer(id, answer);

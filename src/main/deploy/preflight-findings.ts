@@ -41,7 +41,7 @@ export interface Answers {
   readonly slurm:
     | { readonly kind: 'fine' }
     | { readonly kind: 'missing' }
-    /** It has no such partitions. */
+    /** Partitions in its settings that Slurm does not have. */
     | { readonly kind: 'apart'; readonly unknown: readonly string[] }
     | { readonly kind: 'silent'; readonly reason: string };
 }

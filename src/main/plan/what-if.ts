@@ -10,12 +10,14 @@ import {
   calibrate,
   MODEL_ERROR,
   replay,
+  toldNetwork,
   wallOf,
   type RecordedStep,
   type Replay,
 } from '../../shared/forecast/replay.ts';
 import { whatIfText } from '../../shared/forecast/what-if-text.ts';
 import {
+  FEWEST_REPLAYED,
   REPLAYED,
   type ForetoldSwitch,
   type WhatIf,
@@ -35,6 +37,7 @@ import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { assertForecastable } from '../../shared/spec/forecastable.ts';
 import { localStepsOf } from '../../shared/spec/parallelism/local-steps.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
+import { formatBytes, formatCount } from '../../shared/words/units.ts';
 import type { RunStore } from '../store/run-store.ts';
 import { requireMachines } from './idle-machines.ts';
 import { planNetwork } from './plan-network.ts';
@@ -43,8 +46,6 @@ import { recordedSteps } from './recorded-steps.ts';
 
 /** Iterations after a start or a fence that are left out: they compile, or pay for the change. */
 const SETTLING = 5;
-/** Fewest iterations that a mean is made of. */
-const FEWEST = 10;
 /** Iterations on each side of a switch. */
 const BESIDE_SWITCH = 50;
 /** Newest switches that are looked at. */
@@ -72,13 +73,14 @@ export async function whatIf(
   const last = stretches.at(-1);
   const steps =
     last === undefined ? [] : stepsOf(store, detail, last, request.iterations);
-  if (last === undefined || steps.length < FEWEST) {
+  if (last === undefined || steps.length < FEWEST_REPLAYED) {
     throw inputError(
       'WHAT_IF_TOO_FEW',
-      `run ${detail.id} has ${steps.length} iterations to replay; ${FEWEST} are needed`,
+      `run ${detail.id} has ${steps.length} iterations to replay; ${FEWEST_REPLAYED} are needed`,
       { place: detail.id, next: 'Wait, or choose a longer run.' },
     );
   }
+  if (tensors !== undefined) requireWholeAverages(store, detail, steps, tensors);
   const known = await measured(spec);
   const ranks = request.ranks ?? spec.world.ranks;
   requireMachines([ranks], request.machines);
@@ -126,7 +128,12 @@ export async function whatIf(
     }),
   );
   const [before, after] = [chosen(answer, 0, 0), chosen(answer, 1, 1)];
-  const played = replay(steps, before, after, calibrate(steps, before), modelError);
+  const shown = calibrate(steps, before);
+  const isTold = request.network !== undefined || request.machines !== undefined;
+  const played = replay(steps, before, after, isTold ? toldNetwork(shown) : shown, {
+    error: modelError,
+    isAlone: ranks === 1,
+  });
   return {
     ...described(detail, played, [before, after]),
     from: describePlan(last.plan),
@@ -139,7 +146,7 @@ export async function whatIf(
 }
 
 function described(
-  { id, name }: RunDetail,
+  { id, name, spec }: RunDetail,
   played: Replay,
   [before, after]: readonly [Candidate, Candidate],
 ): Omit<WhatIf, 'from' | 'modelError' | 'networks' | 'steps' | 'switches' | 'to'> {
@@ -154,7 +161,11 @@ function described(
     replayed,
     change,
     payloadBytes: [before.payloadBytes, after.payloadBytes],
-    collectives: [before.collective, after.collective],
+    // A program that is observed has its own.
+    collectives: [
+      spec.workload.observe === true ? 'own' : before.collective,
+      after.collective,
+    ],
     text: whatIfText(played, after),
   };
 }
@@ -182,6 +193,41 @@ function requireReplayable(detail: RunDetail): TensorsRecord['tensors'] | undefi
     place: id,
     next: 'Choose another run of synchronous training.',
   });
+}
+
+/**
+ * Checks that an observed program averages its first model once in each step, and by itself.
+ * @throws GradwireError `WHAT_IF_MISFIT`
+ */
+function requireWholeAverages(
+  store: RunStore,
+  { id, spec }: RunDetail,
+  steps: readonly RecordedStep[],
+  tensors: TensorsRecord['tensors'],
+): void {
+  if (spec.workload.observe !== true) return;
+  const { iteration } = steps.at(-1)!;
+  const range = { from: iteration, to: iteration + 1 };
+  const [entry] = store.reads.iterations(id, range, 1).entries;
+  const { dense = 0, payload } = entry?.record.bytes ?? {};
+  const elements = tensors.reduce(
+    (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
+    0,
+  );
+  const isWhole = dense === 4 * elements || dense === 2 * elements;
+  if (isWhole && payload !== undefined) return;
+  const why =
+    payload === undefined
+      ? 'communicates by a hook of its own, and what that sends is not known'
+      : `averages ${formatBytes(dense)} in a step, where its first model has ${formatCount(elements)} elements`;
+  throw inputError(
+    'WHAT_IF_MISFIT',
+    `run ${id} cannot be replayed: its program ${why}`,
+    {
+      place: id,
+      next: 'Let the program join, and replay that run.',
+    },
+  );
 }
 
 type EventOf<T> = Extract<RunDetail['events'][number], { readonly type: T }>;
@@ -249,7 +295,8 @@ function foretell(
   const recorded = stepsOf(store, detail, before, BESIDE_SWITCH);
   const end = Math.min(after.to, after.from + SETTLING + BESIDE_SWITCH);
   const followed = stepsOf(store, detail, { from: after.from, to: end }, BESIDE_SWITCH);
-  if (recorded.length < FEWEST || followed.length < FEWEST) return undefined;
+  if (recorded.length < FEWEST_REPLAYED || followed.length < FEWEST_REPLAYED)
+    return undefined;
   const played = replay(recorded, own, other, calibrate(recorded, own));
   const observed =
     followed.reduce((sum, step) => sum + wallOf(step), 0) / followed.length;

@@ -10,6 +10,7 @@ import {
   type OrderOf,
 } from '../../shared/orders/orders.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
+import type { CoreApi } from '../../shared/rpc/rpc.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relaySwitch } from './other-nodes.ts';
@@ -28,6 +29,11 @@ type Give<T extends AskedType> = (
 ) => Promise<AnswerTo<T>>;
 
 export class RunOrders {
+  /** Calls of a page. */
+  readonly api: Pick<CoreApi, 'order'> = {
+    order: (run, order) => this.give(run, order),
+  };
+
   readonly #parts: CoordinatorParts;
   /** Orders about which something is to be done here. */
   readonly #actions: { readonly [T in AskedType]?: Give<T> } = {

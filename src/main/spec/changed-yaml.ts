@@ -1,7 +1,7 @@
 /** A change of a spec made in its own text, so that comments and everything else there stay. */
 import { isAlias, isMap, isScalar, parseDocument, visit, type Document } from 'yaml';
 import type { WrittenSpec } from '../../shared/spec/written-spec.ts';
-import { specToYaml } from './spec-text.ts';
+import { specToYaml } from './spec-yaml.ts';
 
 /**
  * The text of a spec.

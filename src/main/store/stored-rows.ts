@@ -4,7 +4,9 @@ import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { StoredRow } from './statements.ts';
 
-const bytesOf = ({ record }: StoredRow): number => Buffer.byteLength(record) + 100;
+/** Bytes of a row in a message. */
+export const bytesOf = ({ record }: StoredRow): number =>
+  Buffer.byteLength(record) + 100;
 
 /** The first rows that fit into a message. */
 export const fittingRows = (

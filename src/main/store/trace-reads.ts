@@ -7,8 +7,8 @@ import type {
 } from '../../shared/rpc/run-pieces.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import type { RunRows } from './run-rows.ts';
-import { TRACES_PAGE, type Statements } from './statements.ts';
-import { fittingRows } from './stored-rows.ts';
+import { TRACES_PAGE, type Statements, type StoredRow } from './statements.ts';
+import { bytesOf } from './stored-rows.ts';
 
 /** Most bytes of a piece, so that none holds up what else is sent. */
 const PIECE_BYTES = 2 ** 20;
@@ -45,13 +45,21 @@ export class TraceReads {
   /** The first records of a range, by iteration and rank, as many as fit into a message. */
   piece(id: string, { from, fromRank = 0, to }: TracePlace): TracePiece {
     const { database, rows, statements } = this.#sources;
-    const all = database.guard(() =>
-      statements.traces.all({ run: rows.row(id).number, from, fromRank, to }),
-    );
-    const fit = fittingRows(all, PIECE_BYTES);
+    // Row by row: a record may have a quarter of a piece, and a page of them a hundred times as much.
+    const { fit, isLast } = database.guard(() => {
+      const place = { run: rows.row(id).number, from, fromRank, to };
+      const fit: StoredRow[] = [];
+      let bytes = 0;
+      for (const row of statements.traces.iterate(place)) {
+        bytes += bytesOf(row);
+        if (bytes > PIECE_BYTES && fit.length > 0) return { fit, isLast: false };
+        fit.push(row);
+      }
+      return { fit, isLast: fit.length < TRACES_PAGE };
+    });
     const records = fit.map(({ record }) => JSON.parse(record) as TraceRecord);
     const last = records.at(-1);
-    return fit.length === all.length && all.length < TRACES_PAGE
+    return isLast
       ? { records }
       : { records, next: { from: last!.iteration, fromRank: last!.rank + 1 } };
   }

@@ -2,7 +2,7 @@
 import type { ExpandedSweep } from '../../shared/sweep/sweep-points.ts';
 import type { SweepRequest } from '../../shared/sweep/sweep-request.ts';
 import { userHome } from '../home/user-home.ts';
-import { parseSpecText } from '../spec/spec-text.ts';
+import { parseSpecText } from '../spec/spec-source.ts';
 import { sweepOf } from '../spec/sweep-source.ts';
 import { checkedSweep, type SpecChecker } from './checked-sweep.ts';
 

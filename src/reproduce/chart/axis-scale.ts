@@ -69,10 +69,21 @@ function logScale(
   return { ticks, place: (value) => (Math.log10(value) - from) / (to - from || 1) };
 }
 
-/** `0.1`, `2,000`, `10⁶` */
-export function tickText(value: number): string {
+/** Texts of the ticks of an axis: powers of ten for all, if one of them needs it. */
+export function tickTexts(values: readonly number[]): readonly string[] {
+  const asPowers = values.some(needsPower);
+  return values.map((value) => tickText(value, asPowers));
+}
+
+function needsPower(value: number): boolean {
   const magnitude = Math.abs(value);
-  if (magnitude !== 0 && (magnitude >= 1e6 || magnitude < 1e-3)) {
+  return magnitude !== 0 && (magnitude >= 1e6 || magnitude < 1e-3);
+}
+
+/** `0.1`, `2,000`, `10⁶` */
+export function tickText(value: number, asPower = needsPower(value)): string {
+  const magnitude = Math.abs(value);
+  if (magnitude !== 0 && asPower) {
     const power = Math.floor(Math.log10(magnitude) + 1e-9);
     const digits = Number((value / 10 ** power).toPrecision(3));
     return `${digits === 1 ? '' : `${digits}·`}10${superscript(power)}`;

@@ -29,7 +29,8 @@ svg .line.s2 { stroke-dasharray: 9 4; }
 svg .line.s3 { stroke-dasharray: 3 4; }
 svg .line.s4 { stroke-dasharray: 10 3 2 3; }
 svg .error { fill: none; stroke: var(--c); stroke-width: 1.5; }
-svg .bar + .error { stroke: var(--ink); }
+svg .edge { fill: none; stroke: var(--surface); stroke-width: 4; stroke-linecap: square; }
+svg .edge + .error { stroke: var(--ink); }
 svg .band { fill: var(--c); opacity: 0.16; }
 svg .mark { fill: var(--c); stroke: var(--surface); stroke-width: 1; }
 svg .hollow { fill: var(--surface); stroke: var(--c); stroke-width: 2; }

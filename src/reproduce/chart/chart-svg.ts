@@ -2,7 +2,7 @@
  * A chart as one SVG element. Colours are classes (`s0` … `s5`, `axis`, `grid`), which the
  * page's style defines for light and dark. The page also shows the same data as a table.
  */
-import { axisScale, tickText, type AxisScale } from './axis-scale.ts';
+import { axisScale, tickTexts, type AxisScale } from './axis-scale.ts';
 import type { Chart, ChartPoint, Series } from './chart.ts';
 import { marker } from './marker.ts';
 import { escapeMarkup } from '../../shared/words/markup.ts';
@@ -50,10 +50,12 @@ export function chartSvg(chart: Chart, title: string): string {
 }
 
 /** The mark of a series in a legend, 28 × 14 units. */
-export const swatchShape = ({ kind }: Chart, index: number): string =>
+export const swatchShape = ({ kind, series }: Chart, index: number): string =>
   kind === 'bars'
     ? `<rect class="bar s${index}" x="7" y="1" width="14" height="12" rx="2"/>`
-    : `<path class="line s${index}" d="M0 7H28"/>${marker(index, 14, 7)}`;
+    : `<path class="line s${index}" d="M0 7H28"/>${isCurve(series[index]!) ? '' : marker(index, 14, 7)}`;
+
+const isCurve = ({ points }: Series): boolean => points.length >= CURVE;
 
 function plotOf(chart: Chart): Plot {
   const points = chart.series.flatMap((series) => series.points);
@@ -89,13 +91,17 @@ function grid(chart: Chart, { x, y, scaleX, scaleY }: Plot): string {
   const right = CHART_WIDTH - RIGHT;
   const floor = CHART_HEIGHT - BOTTOM;
   const { categories } = chart.x;
+  const texts = {
+    x: categories ?? tickTexts(scaleX.ticks),
+    y: tickTexts(scaleY.ticks),
+  };
   const horizontal = scaleY.ticks.map(
-    (tick) =>
+    (tick, index) =>
       `<line class="grid" x1="${LEFT}" x2="${right}" y1="${y(tick)}" y2="${y(tick)}"/>` +
-      `<text class="tick" text-anchor="end" x="${LEFT - 9}" y="${y(tick) + 4}">${tickText(tick)}</text>`,
+      `<text class="tick" text-anchor="end" x="${LEFT - 9}" y="${y(tick) + 4}">${texts.y[index]!}</text>`,
   );
-  const vertical = scaleX.ticks.map((tick) => {
-    const label = categories === undefined ? tickText(tick) : categories[tick]!;
+  const vertical = scaleX.ticks.map((tick, index) => {
+    const label = texts.x[index]!;
     const notch =
       categories === undefined
         ? `<line class="axis" x1="${x(tick)}" x2="${x(tick)}" y1="${floor}" y2="${floor + 5}"/>`
@@ -134,12 +140,13 @@ const referenceLabels = (chart: Chart, { y }: Plot): string =>
     )
     .join('');
 
-function line({ points }: Series, index: number, plot: Plot): string {
+function line(series: Series, index: number, plot: Plot): string {
+  const { points } = series;
   if (points.length === 0) return '';
   const { x, y } = plot;
   const path = points.map((point) => `${x(point.x)} ${y(point.y)}`).join('L');
   const stroke = `<path class="line s${index}" d="M${path}"/>`;
-  if (points.length >= CURVE) {
+  if (isCurve(series)) {
     const upper = points.map((point) => `${x(point.x)} ${y(point.high)}`);
     const lower = points.map((point) => `${x(point.x)} ${y(point.low)}`).reverse();
     return `<path class="band s${index}" d="M${[...upper, ...lower].join('L')}Z"/>${stroke}`;
@@ -172,7 +179,7 @@ function bars(chart: Chart, plot: Plot): string {
           return (
             `<rect class="bar s${index}" x="${round(at - width / 2 + 2)}" y="${Math.min(zero, top)}" ` +
             `width="${round(width - 4)}" height="${height}" rx="2"/>` +
-            errorBar(point, index, at, plot)
+            onBar(errorBar(point, index, at, plot))
           );
         })
         .join(''),
@@ -180,6 +187,10 @@ function bars(chart: Chart, plot: Plot): string {
     .join('');
   return all + base;
 }
+
+/** An error bar with an edge in the colour of the ground, as it lies half on a bar, half above it. */
+const onBar = (errorBar: string): string =>
+  errorBar.replace(/class="error s\d+"/, 'class="edge"') + errorBar;
 
 /** No bar where all seeds gave the same value. */
 function errorBar(

@@ -7,12 +7,12 @@ import {
   formatPercent,
   formatQuantity,
 } from '../../shared/words/units.ts';
-import { meanCurve } from '../chart/chart.ts';
+import { meanCurve, type Chart, type ChartPoint } from '../chart/chart.ts';
 import type { Case, CurvePoint, Figure } from '../figure.ts';
-import { shapeOf, type GradientShape } from '../gradient-histogram.ts';
+import { densityOf, shapeOf, type GradientShape } from '../gradient-histogram.ts';
 import { atMost, claim, exceedsTimes } from '../part.ts';
 import { required } from '../run-measures.ts';
-import { mean } from '../sweep.ts';
+import { mean, type Sweep } from '../sweep.ts';
 import { MNIST } from './brought-data.ts';
 import { A2SGD } from './papers.ts';
 
@@ -23,6 +23,14 @@ const EPOCHS = 30;
 const [DIGITS, IMAGES] = [8000, 60_000];
 /** Epochs at either end over which a magnitude is averaged. */
 const SPAN = 3;
+/** Epochs whose histograms are drawn. */
+const DRAWN = [1, 10, 20, EPOCHS];
+/** The half octaves between which they are: one bin holds what is closer to 0, and less than a hundredth lies beyond. */
+const [CLOSEST, FARTHEST] = [-26, -12];
+/** The unit of values for which the chart gives percents of the elements. */
+const UNIT = 0.001;
+/** Deviations within which the normal distribution is drawn. */
+const DEVIATIONS = 3;
 /** The share of a normal distribution that lies within one deviation of its mean. */
 const NORMAL = 0.683;
 /** The most by which a share differs from that of the distribution that is claimed. */
@@ -58,6 +66,50 @@ const casesOn = (dataset: string, images: number): readonly Case[] => {
     },
   ];
 };
+
+const epochName = (epoch: number): string => `epoch ${epoch}`;
+
+/** The histograms at the end of some epochs; undefined if a run, as one of earlier versions, has none. */
+function histogramsOf(sweep: Sweep): Chart | undefined {
+  const deviations = sweep.observed(ONLY, 'deviation');
+  const curves = DRAWN.map((epoch) => sweep.named(ONLY, epochName(epoch)));
+  if (deviations === undefined || curves.flat().some((curve) => curve.length === 0)) {
+    return undefined;
+  }
+  const series = DRAWN.map((epoch, index) => ({
+    name: epochName(epoch),
+    // Nothing has a logarithm of its share where a seed has no elements.
+    points: meanCurve(curves[index]!, 100 * UNIT).filter(({ low }) => low > 0),
+  }));
+  const deviation = mean(deviations);
+  const normal = series[0]!.points.flatMap(({ x }): readonly ChartPoint[] => {
+    if (Math.abs(x) > DEVIATIONS * deviation) return [];
+    const density = Math.exp(-((x / deviation) ** 2) / 2) / Math.sqrt(2 * Math.PI);
+    const y = (100 * UNIT * density) / deviation;
+    return [{ x, y, low: y, high: y }];
+  });
+  return {
+    kind: 'lines',
+    caption:
+      'The elements of a gradient by their value, at the end of four epochs, and a normal distribution of the ' +
+      'same deviation. A point is a bin of the histogram, whose share of the elements is given per 0.001 of its width. ' +
+      'Means over the seeds; bands span the lowest to the highest value.',
+    x: { label: 'value of an element', scale: 'linear' },
+    y: { label: `elements per ${UNIT} (%)`, scale: 'log' },
+    series: [...series, { name: 'normal, of the same deviation', points: normal }],
+  };
+}
+
+/** The median magnitude by epoch, which runs of all versions have. */
+const mediansOf = (sweep: Sweep): Chart => ({
+  kind: 'lines',
+  caption:
+    'The magnitude that half of the elements of a gradient do not exceed, by epoch. ' +
+    'Means over the seeds; bars span the lowest to the highest value.',
+  x: { label: 'epoch', scale: 'linear' },
+  y: { label: 'median magnitude', scale: 'log' },
+  series: [{ name: 'FNN-3', points: meanCurve(sweep.curves(ONLY)) }],
+});
 
 /** @param images of the training part */
 const settingsOn = (images: number): Figure['settings'] => [
@@ -134,9 +186,10 @@ export const a2sgdFigure1: Figure = {
   measure: (records) => {
     const shapes = records
       .filter((record) => record.type === 'comparison')
-      .flatMap(({ iteration, uncompressed }) => {
-        const shape = uncompressed === undefined ? undefined : shapeOf(uncompressed);
-        return shape === undefined ? [] : [{ iteration, ...shape }];
+      .flatMap(({ uncompressed }) => {
+        if (uncompressed === undefined) return [];
+        const shape = shapeOf(uncompressed);
+        return shape === undefined ? [] : [{ histogram: uncompressed, ...shape }];
       });
     const meanOf = (from: number, to: number | undefined, key: keyof GradientShape) => {
       const some = shapes.slice(from, to).map(({ [key]: value }) => value);
@@ -148,11 +201,19 @@ export const a2sgdFigure1: Figure = {
         positive: meanOf(0, undefined, 'positive'),
         early: meanOf(0, SPAN, 'median'),
         late: meanOf(-SPAN, undefined, 'median'),
+        deviation: meanOf(0, undefined, 'deviation'),
       },
       curve: shapes.map(({ median }, index): CurvePoint => ({
         x: index + 1,
         y: median,
       })),
+      curves: Object.fromEntries(
+        DRAWN.flatMap((epoch) => {
+          const shape = shapes[epoch - 1];
+          if (shape === undefined) return [];
+          return [[epochName(epoch), densityOf(shape.histogram, CLOSEST, FARTHEST)]];
+        }),
+      ),
     };
   },
   judge: (sweep) => {
@@ -185,15 +246,7 @@ export const a2sgdFigure1: Figure = {
         `${formatQuantity(mean(late))} over the last three`,
     };
   },
-  chart: (sweep) => ({
-    kind: 'lines',
-    caption:
-      'The magnitude that half of the elements of a gradient do not exceed, by epoch. ' +
-      'Means over the seeds; bars span the lowest to the highest value.',
-    x: { label: 'epoch', scale: 'linear' },
-    y: { label: 'median magnitude', scale: 'log' },
-    series: [{ name: 'FNN-3', points: meanCurve(sweep.curves(ONLY)) }],
-  }),
+  chart: (sweep) => histogramsOf(sweep) ?? mediansOf(sweep),
   table: (sweep) => ({
     columns: [
       'model',

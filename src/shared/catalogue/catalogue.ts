@@ -93,6 +93,8 @@ export interface DatasetEntry {
   readonly hasFeatures?: boolean | undefined;
   /** Whether a spec may say which columns it has (`workload.columns`). */
   readonly takesColumns?: boolean | undefined;
+  /** Whether a spec may say how many samples it has (`workload.samples`). */
+  readonly takesSamples?: boolean | undefined;
 }
 
 export interface OptimizerEntry {

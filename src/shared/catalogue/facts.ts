@@ -70,6 +70,7 @@ export const modelFacts = ({ parameterCount }: ModelEntry): readonly Fact[] => [
 export const datasetFacts = (dataset: DatasetEntry): readonly Fact[] => [
   ['Files', dataset.needsData ? 'in workload.data' : 'none: it is generated'],
   ...known('Features', dataset.hasFeatures === true ? 'workload.features' : undefined),
+  ...known('Samples', dataset.takesSamples === true ? 'workload.samples' : undefined),
   ...known('Columns', dataset.takesColumns === true ? 'workload.columns' : undefined),
 ];
 

@@ -205,6 +205,10 @@ export const specCodes = codeGroup({
       means: 'residualUnits: update does not fit the method or the optimiser.',
       next: 'Remove it, or change what the message names.',
     },
+    SAMPLES_IDLE: {
+      means: 'The number of samples of this data set is fixed.',
+      next: 'Remove workload.samples, or use a data set in the message.',
+    },
     SCHEDULE_INCOMPLETE: {
       means:
         'A schedule of the learning rate lacks an option, or has one without effect.',

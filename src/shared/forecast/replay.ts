@@ -81,6 +81,15 @@ const MOST_PACE = 10;
 export const wallOf = ({ own, compress, exchange, decompress }: StepSplit): number =>
   own + compress + exchange + decompress;
 
+/**
+ * The calibration for a network that is named: its constants are told, so that what a run shows of another one does
+ * not correct them.
+ */
+export const toldNetwork = ({ methods }: Calibration): Calibration => ({
+  network: UNCORRECTED,
+  methods,
+});
+
 /** @param steps recorded under the plan and in the world of the prediction; at least one */
 export function calibrate(
   steps: readonly (StepSplit & Pick<RecordedStep, 'hidden'>)[],
@@ -97,16 +106,20 @@ export function calibrate(
   };
 }
 
-/**
- * @param steps recorded under the first prediction; at least one
- * @param error the part of what the model adds that it may be wrong by
- */
+export interface ReplaySetting {
+  /** The part of what the model adds that it may be wrong by; default: `MODEL_ERROR`. */
+  readonly error?: number | undefined;
+  /** Whether the other prediction is of one rank, which exchanges nothing. */
+  readonly isAlone?: boolean | undefined;
+}
+
+/** @param steps recorded under the first prediction; at least one */
 export function replay(
   steps: readonly RecordedStep[],
   own: Predicted,
   other: Predicted,
   calibration: Calibration,
-  error = MODEL_ERROR,
+  { error = MODEL_ERROR, isAlone = false }: ReplaySetting = {},
 ): Replay {
   const { methods, network } = calibration;
   const seconds = ({ terms }: Predicted): number =>
@@ -120,7 +133,7 @@ export function replay(
   let doubtOfHidden = 0;
   const replayed = steps.map((step): RecordedStep => {
     const { exchange: exposed, hidden = 0, iteration, own: kept } = step;
-    const time = moved(exposed + hidden, before, after);
+    const time = isAlone ? 0 : moved(exposed + hidden, before, after);
     const { high, low, mean } = exposedOf(time, { exposed, hidden });
     doubtOfHidden += (high - low) / 2 / steps.length;
     return {

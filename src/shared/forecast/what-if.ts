@@ -7,6 +7,8 @@ import type { RecordedStep, ReplayedMean } from './replay.ts';
 
 /** Most iterations that are replayed, and how many are if nobody says. */
 export const MOST_REPLAYED = 2000;
+/** Fewest iterations that a mean is made of. */
+export const FEWEST_REPLAYED = 10;
 export const REPLAYED = 200;
 
 export const whatIfRequestSchema = z.strictObject({
@@ -19,7 +21,7 @@ export const whatIfRequestSchema = z.strictObject({
   /** A network to emulate; default: that of the run. */
   network: linkSpecSchema.optional(),
   /** The newest iterations of the plan in force. */
-  iterations: z.int().min(1).max(MOST_REPLAYED).optional(),
+  iterations: z.int().min(FEWEST_REPLAYED).max(MOST_REPLAYED).optional(),
 });
 export type WhatIfRequest = z.input<typeof whatIfRequestSchema>;
 

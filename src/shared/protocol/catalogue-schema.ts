@@ -67,6 +67,7 @@ const dataset = z.object({
   needsData: z.boolean(),
   hasFeatures: z.boolean().optional(),
   takesColumns: z.boolean().optional(),
+  takesSamples: z.boolean().optional(),
 });
 
 const optimizer = z.object({

@@ -45,7 +45,7 @@ const forecastRecordSchema = z.strictObject({
   at: z.number(),
   /** Ranks that exchange. */
   ranks: count,
-  /** Whether the network was measured; otherwise constants of a loopback are assumed. */
+  /** Whether the network was measured; otherwise usual constants are assumed, as by `gradwire plan`. */
   isMeasured: z.boolean(),
   /** The exchange of the program itself, which averages without compression. */
   own: predictedExchangeSchema,

@@ -4,8 +4,11 @@ import { count } from './fields.ts';
 import { PHASES } from './phases.ts';
 import { recordKind, unprinted } from './record-kind.ts';
 
-/** Most spans of a record, and most messages; the rest are only counted. */
-export const MOST_SPANS = 4000;
+/**
+ * Most spans of a record, and most messages; the rest are only counted. A ring of 16 ranks has 6,400
+ * and 3,000 for 50 buckets; as many as this are 2.5 MB at most, and so fit into a reply.
+ */
+export const MOST_SPANS = 20_000;
 
 /** No bucket, or no peer. */
 const NONE = -1;

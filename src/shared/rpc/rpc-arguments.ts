@@ -20,6 +20,10 @@ import { MOST_TYPED, terminalSizeSchema } from './terminal.ts';
 const text = z.string().max(1_000_000);
 const nodeName = z.string().min(1).max(64);
 const dataSet = z.string().min(1).max(64);
+const folderPath = z
+  .string()
+  .max(32_768)
+  .refine((path) => !path.includes('\0'), 'has a NUL character');
 const figureId = z.string().min(1).max(100);
 const terminal = z.int().min(1);
 const someRuns = z.array(runIdSchema).max(MOST_IDS);
@@ -150,6 +154,7 @@ export const rpcArguments = {
   dataSets: z.tuple([]),
   fetchDataSet: z.tuple([dataSet]),
   cancelDataSet: z.tuple([dataSet]),
+  folder: z.tuple([folderPath]),
   questions: z.tuple([]),
   answer: z.tuple([
     z.int().min(1),

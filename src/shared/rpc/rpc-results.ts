@@ -104,6 +104,12 @@ export const rpcResults = {
   nodes: z.array(z.looseObject({ name: z.string() })),
   importableHosts: names,
   dataSets: z.array(z.looseObject({ id: z.string() })),
+  folder: z.looseObject({
+    path: z.string(),
+    places: list,
+    folders: list,
+    scripts: names,
+  }),
   questions: list,
   settings: z.looseObject({
     values: z.record(z.string(), z.unknown()),

@@ -10,6 +10,7 @@ import type { BucketTable } from '../buckets/bucket-table.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { CatchUp } from '../records/catch-up.ts';
 import type { DataSetStatus } from './data-set-status.ts';
+import type { FolderListing } from './folder-listing.ts';
 import type { FigureBegin, FigurePage, FigureStatus } from './figure-status.ts';
 import type { ErrorData } from '../errors/errors.ts';
 import type { MeasuredQuery, MeasuredStep } from '../forecast/measured-step.ts';
@@ -260,6 +261,11 @@ export interface CoreApi {
   /** Starts or resumes a download; its progress is pushed. */
   fetchDataSet(id: string): Promise<void>;
   cancelDataSet(id: string): Promise<void>;
+  /**
+   * Folders and Python files in a folder of the computer on which the app runs.
+   * @param path from the user's home, if it is relative; empty: that home
+   */
+  folder(path: string): Promise<FolderListing>;
   /** Questions of SSH connections that wait for an answer. */
   questions(): Promise<readonly OpenQuestion[]>;
   answer(question: number, answer: QuestionAnswer): Promise<void>;

@@ -7,8 +7,8 @@ import { isProgram } from './program-spec.ts';
 export function untraceableCause(
   spec: Pick<ExperimentSpec, 'optimizer' | 'parallelism' | 'workload'>,
 ): string | undefined {
-  if (isProgram(spec.workload))
-    return 'a program of one’s own computes outside Gradwire';
+  if (isProgram(spec.workload) && spec.workload.observe === true)
+    return 'a program that is only observed communicates outside Gradwire';
   const { untraceable } = parallelismKind(spec);
   if (untraceable !== undefined) return untraceable;
   if (spec.parallelism?.pipeline !== undefined) {

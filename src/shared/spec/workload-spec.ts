@@ -57,6 +57,13 @@ export const workloadSchema = z.strictObject({
     .optional()
     .describe('Contents of the model’s file; filled in when the spec is read'),
   dataset: z.string().describe('Data set to train on').meta({ title: 'Data set' }),
+  samples: z
+    .int()
+    .min(10)
+    .max(100_000_000)
+    .optional()
+    .describe('Samples that a generated click log has, with those for testing')
+    .meta({ title: 'Samples' }),
   features: z
     .int()
     .min(1)

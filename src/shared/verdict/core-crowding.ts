@@ -19,11 +19,13 @@ export interface Crowd {
  * allotted give each rank cores of its own.
  * @param nodes the machines of the run, as its spec names them
  * @param ownCores of this computer, for runs whose records do not say
+ * @param perRank cores that a rank can keep busy at once
  */
 export function crowdOf(
   events: readonly RunEvent[],
   nodes: readonly string[],
   ownCores?: number,
+  perRank = 1,
 ): Crowd | undefined {
   if (events.some(({ type }) => type === 'allocated')) return undefined;
   const byMachine = Map.groupBy(rankProcesses(events), ({ node }) => node);
@@ -33,7 +35,7 @@ export function crowdOf(
     const known = told.length > 0 ? Math.max(...told) : undefined;
     const cores = known ?? (byMachine.size === 1 ? ownCores : undefined);
     const ranks = processes.length;
-    if (cores === undefined || ranks <= cores) continue;
+    if (cores === undefined || perRank * ranks <= cores) continue;
     if (most !== undefined && ranks / cores <= most.ranks / most.cores) continue;
     most = { machine: machineName(node, nodes), ranks, cores };
   }

@@ -83,7 +83,8 @@ export function foreseenStep(
   );
   const estimate: Estimate = {
     mean: mean!,
-    low: Math.max(0, least! - noise),
+    // What stays is not shorter than it was.
+    low: Math.max(Math.min(rest, step.low), least! - noise),
     high: most! + noise,
   };
   return {
@@ -127,7 +128,10 @@ function correctedExchange(
   const correction = correctionAfter(observed / 1000, now, UNCORRECTED);
   const mean = 1000 * totalSeconds(correctedTerms(then, correction));
   const ratio = predicted > 0 ? bounded(observed / predicted) : 1;
-  return spanned(mean, [plain, plain * ratio], MARGIN);
+  // What even the largest correction does not explain is no matter of bytes, and stays.
+  const unexplained = Math.max(0, observed - ratio * predicted);
+  const { high, low } = spanned(mean, [plain, plain * ratio], MARGIN);
+  return { low, mean: mean + unexplained, high: high + unexplained };
 }
 
 function correctedCompression(

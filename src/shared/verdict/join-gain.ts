@@ -17,9 +17,11 @@ import {
   formatFactor,
   formatWholePercent,
 } from '../words/units.ts';
+import type { Crowd } from './core-crowding.ts';
 import { foreseenStep, MARGIN, REHEARSAL_MARGIN } from './foreseen-step.ts';
 import { estimateText, term, type Statement } from './proof.ts';
 import type { StepAccount } from './step-account.ts';
+import type { VerdictContext } from './verdict-context.ts';
 import type { WindowSummary } from './window-summary.ts';
 
 /** A smaller gain is noise. */
@@ -78,14 +80,14 @@ function offerOf(
 export function joinStatements(
   summary: Observed,
   account: StepAccount,
-  forecast: ForecastRecord | undefined,
+  { forecast, joinedCrowd }: Pick<VerdictContext, 'forecast' | 'joinedCrowd'>,
   offers: readonly Offer[],
 ): readonly Statement[] {
   const [best, ...others] = offers;
   if (forecast === undefined || best === undefined) return [ceiling(summary, true)];
   return [
     ceiling(summary, false),
-    bestStatement(summary, account, forecast, [best, ...others]),
+    bestStatement(summary, account, forecast, [best, ...others], joinedCrowd),
   ];
 }
 
@@ -94,6 +96,7 @@ function bestStatement(
   account: StepAccount,
   forecast: ForecastRecord,
   offers: readonly [Offer, ...Offer[]],
+  crowd: Crowd | undefined,
 ): Statement {
   const [best] = offers;
   const { step } = account;
@@ -102,13 +105,19 @@ function bestStatement(
   const took = `a step would take about ${estimateText(best.step)} instead of ${formatDuration(step.mean)}`;
   return {
     text: pays
-      ? `joined with ${best.label} (${best.collective}), ${took}: ${formatFactor(factor)} as fast`
+      ? `joined with ${best.label} (${best.collective}), ${took}: ${formatFactor(factor)} as fast${condition(crowd)}`
       : `do not compress here: with the best of ${offers.length} methods, ${best.label} (${best.collective}), ${took}, which is no clear gain`,
     evidence: 'phases',
     proof: proofOf(summary, account, forecast, offers),
     remedy: { id: 'join', gain: { step: best.step, factor, isBound: false } },
   };
 }
+
+/** The cores that the agents beside the ranks need, where there are not enough. */
+const condition = (crowd: Crowd | undefined): string =>
+  crowd === undefined
+    ? ''
+    : ` with cores for the agents; here ${crowd.ranks} ranks and the agents beside them share ${crowd.cores}`;
 
 function proofOf(
   { overlapped, phases }: Observed,
@@ -129,7 +138,10 @@ function proofOf(
         formatDuration(1000 * totalSeconds(unrecorded(own))),
       ),
       term('copying to Gradwire and back', formatDuration(copies)),
-      term('network', isMeasured ? 'measured' : 'not measured: a loopback is assumed'),
+      term(
+        'network',
+        isMeasured ? 'measured' : 'not measured: usual constants are assumed',
+      ),
       ...offers
         .slice(0, MOST_TERMS)
         .map(({ collective, label, payload, step: then }) =>

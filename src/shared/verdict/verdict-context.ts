@@ -28,7 +28,12 @@ export interface VerdictContext {
   readonly rivals?: readonly RivalMethod[] | undefined;
   /** Exchanges predicted for a program that is only observed. */
   readonly forecast?: ForecastRecord | undefined;
+  /** The machine on which programs that join, and the agents beside them, would share cores, if there is one. */
+  readonly joinedCrowd?: Crowd | undefined;
 }
+
+/** Cores that a rank can keep busy which has joined: its program's, and its agent's. */
+const JOINED = 2;
 
 export interface JudgedRun {
   readonly events: readonly RunEvent[];
@@ -57,6 +62,7 @@ export function verdictContext(
     cosine: compared(current)?.cosine,
     rivals: compared(events)?.rivals,
     forecast: events.findLast((event) => event.type === 'forecast'),
+    joinedCrowd: crowdOf(events, nodes, ownCores, JOINED),
   };
 }
 

@@ -67,15 +67,21 @@ export function verdict(
             ...observations(summary, account, context),
             ...remediesOf(account, context),
             ...(flight === undefined
-              ? joinStatements(summary, account, forecast, offers)
+              ? joinStatements(summary, account, context, offers)
               : payloadStatements(summary, account, context, flight)),
           ],
     basis: basisText(summary.from, summary.to, ranks, summary.records),
   };
 }
 
-const aloneStatement = ({ wall }: WindowSummary, account: StepAccount): Statement => ({
-  text: `One rank has nothing to communicate; the step takes ${formatDuration(wall)}`,
+const aloneStatement = (
+  { phases, wall }: WindowSummary,
+  account: StepAccount,
+): Statement => ({
+  text:
+    account.parts.has('exchange') && phases.wait > 0
+      ? `One rank has nobody to communicate with, and waits for its averages all the same (${formatDuration(phases.wait)}); the step takes ${formatDuration(wall)}`
+      : `One rank has nothing to communicate; the step takes ${formatDuration(wall)}`,
   evidence: 'phases',
   proof: {
     formula: 'mean wall time',

@@ -132,11 +132,49 @@ describe.skipIf(pytorch === undefined)('a training in PyTorch', () => {
     }
   });
 
+  const abrupt = path.join(import.meta.dirname, 'abrupt_training.py');
+  const observed = (...program: readonly string[]) =>
+    home.start([
+      ...['exec', '--json', '--observe', '--ranks', '2', '--', pytorch!, ...program],
+    ]);
+
+  test('is observed to its end, also by os._exit(), whatever its tensors are called', async () => {
+    const command = observed(abrupt);
+    succeeded(await command.finished);
+    // The last step is told with the next one, which never comes.
+    expect(await command.record('done')).toMatchObject({
+      reason: 'completed',
+      iterations: 25,
+    });
+    const { tensors } = await command.record('tensors');
+    const names = tensors.map(({ name }) => name);
+    expect(names.find((name) => name.length > 100)).toMatch(/^\\x1b\[31mnn+…$/);
+    const { own } = await command.record('forecast');
+    expect(own.payloadBytes).toBe(4 * (2 * 40 * 41 + 3));
+  });
+
+  test('is told why nothing is predicted for two models', async () => {
+    const command = observed(abrupt, 'two');
+    succeeded(await command.finished);
+    const notices = ofType(command.records, 'notice').map(({ message }) => message);
+    expect(notices).toContainEqual(
+      'exchanges through Gradwire could not be predicted: a step averages 3570 elements, and its first model has 3283',
+    );
+    const buckets = ofType(command.records, 'bucket-sums').flatMap(
+      (one) => one.buckets,
+    );
+    expect(buckets.map(({ name }) => name)).toContain(
+      'model 2: weight … model 2: bias',
+    );
+    const asked = ['runs', 'what-if', 'last', 'method=topk'];
+    const { code, stderr } = await home.run(asked);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/WHAT_IF_MISFIT: .*averages 14\.3 kB in a step/);
+  });
+
   test('is observed with a hook of its own: what that sends is not claimed', async () => {
     const hooked = path.join(import.meta.dirname, 'hooked_training.py');
-    const command = home.start([
-      ...['exec', '--json', '--observe', '--ranks', '2', '--', pytorch!, hooked],
-    ]);
+    const command = observed(hooked);
     succeeded(await command.finished);
     for (const { bytes } of ofType(command.records, 'iteration')) {
       expect(bytes).toEqual({ dense: 4 * 4 * (40 * 40 + 40) });

@@ -7,15 +7,13 @@ import { applySettings } from '../../../src/main/spec/settings.ts';
 import { loadSpecSource } from '../../../src/main/spec/spec-source.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { BUCKET_PHASES } from '../../../src/shared/records/bucket-sums.ts';
-import { PHASES } from '../../../src/shared/records/phases.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
-import { arrowsOf, baseOf } from '../../../src/shared/trace/message-arrows.ts';
-import { clockOffsets } from '../../../src/shared/trace/clock-offsets.ts';
 import { effort } from '../../harness/effort.ts';
 import { ofType } from '../../harness/records.ts';
 import { endOf, SupervisorNode } from './supervisor-node.ts';
+import { expectLanes, expectMessages, expectPhases } from './trace-checks.ts';
 
 const TRACED = 4;
 const ITERATIONS = 9;
@@ -48,18 +46,6 @@ async function trace(
   expect(last).toMatchObject({ type: 'done', consistent: true });
   return entries.map(({ record }) => record);
 }
-
-const recordOf = (
-  iterations: readonly IterationRecord[],
-  { iteration, rank }: TraceRecord,
-): IterationRecord =>
-  iterations.find((one) => one.iteration === iteration && one.rank === rank)!;
-
-/** Milliseconds of a phase in spans that were not hidden. */
-const timeIn = ({ spans }: TraceRecord, phase: string): number =>
-  spans
-    .filter(([, name, , , , , hidden]) => name === phase && hidden === 0)
-    .reduce((sum, [, , , , , duration]) => sum + duration / 1e6, 0);
 
 const KINDS: readonly (readonly [string, readonly string[], number])[] = [
   ['two threads, three ranks', ['world.ranks=3', 'engine=thread'], 1],
@@ -101,24 +87,7 @@ describe.each(KINDS.slice(0, effort({ quick: 3, soak: KINDS.length })))(
     });
 
     test('spans add up to the phases of the record within 1 %', () => {
-      expect(traces.length).toBeGreaterThan(0);
-      for (const one of traces) {
-        const { phases, wall } = recordOf(iterations, one);
-        expect(one.dropped).toBeUndefined();
-        for (const phase of PHASES) {
-          if (phase === 'other') continue;
-          const recorded = phases[phase] ?? 0;
-          // Times are stored in nanoseconds, of which each span's ends are rounded.
-          const rounding = one.spans.length * 1e-6;
-          expect(
-            Math.abs(timeIn(one, phase) - recorded),
-            `${phase} of rank ${one.rank} in ${one.iteration}`,
-          ).toBeLessThanOrEqual(0.01 * recorded + rounding);
-        }
-        expect(Math.abs(one.wall / 1e6 - wall)).toBeLessThan(
-          settings.includes('doubleBuffer=true') ? Infinity : 0.01 * wall,
-        );
-      }
+      expectPhases(traces, iterations, !settings.includes('doubleBuffer=true'));
     });
 
     test('sums of buckets are those of their spans, and of what was sent', () => {
@@ -171,40 +140,11 @@ describe.each(KINDS.slice(0, effort({ quick: 3, soak: KINDS.length })))(
     });
 
     test('spans of a thread follow each other', () => {
-      for (const { spans, threads } of traces) {
-        for (const thread of threads.keys()) {
-          const own = spans
-            .filter(([on]) => on === thread)
-            .map(([, , , , start, duration]) => [start, start + duration] as const)
-            .toSorted(([a], [b]) => a - b);
-          for (const [index, [start]] of own.entries()) {
-            if (index > 0) expect(start).toBeGreaterThanOrEqual(own[index - 1]![1] - 2);
-          }
-        }
-      }
+      expectLanes(traces);
     });
 
     test('messages carry the bytes that the sockets counted, and none arrives before it is sent', () => {
-      for (const one of traces) {
-        const { bytes } = recordOf(iterations, one);
-        const sent = one.messages.filter(([received]) => received === 0);
-        const sum = sent.reduce((total, [, , , , , size]) => total + size, 0);
-        expect(sum).toBe((bytes.wireSent ?? 0) - (bytes.framingSent ?? 0));
-      }
-      const base = baseOf(traces);
-      const arrows = arrowsOf(traces, base);
-      const all = traces.flatMap(({ messages }) => messages);
-      expect(arrows).toHaveLength(all.filter(([received]) => received === 0).length);
-      const ranks = [...new Set(traces.map(({ rank }) => rank))];
-      const offsets = clockOffsets(ranks, arrows);
-      for (const { from, received, sent, to } of arrows) {
-        const time =
-          received - offsets.get(to)!.offset - sent + offsets.get(from)!.offset;
-        expect(time).toBeGreaterThanOrEqual(-1);
-      }
-      for (const rank of ranks) {
-        expect(Number.isFinite(offsets.get(rank)!.uncertainty)).toBe(true);
-      }
+      expectMessages(traces, iterations);
     });
   },
 );

@@ -45,6 +45,18 @@ const OF_PROGRAM: readonly Told[] = [
   { type: 'stepped', step, values: { loss: 0.5, endless: 'Infinity' } },
   { type: 'stepped', step: { ...step, wait: 1, overlapped: 2, bytes: 40 }, values: {} },
   { type: 'stepped', step, values: { loss: 0.5 }, printed: 'step 12 loss 0.5' },
+  {
+    type: 'stepped',
+    step: {
+      ...step,
+      trace: {
+        spans: [['forward', 1_000_000, 2_000_000]],
+        dropped: 1,
+        exchange: [5, 9],
+      },
+    },
+    values: {},
+  },
   { type: 'written', states: 2 },
   { type: 'loaded' },
   { type: 'save' },
@@ -72,6 +84,23 @@ function randomFrom(start: number): Random {
 
 const isCount = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0;
+
+interface ToldTrace {
+  readonly spans: readonly (readonly [unknown, unknown, unknown])[];
+  readonly dropped: unknown;
+  readonly exchange?: readonly unknown[];
+}
+
+/** A record of it can be stored, wherever its step began. */
+function expectUsableTrace({ dropped, exchange = [], spans }: ToldTrace): void {
+  expect(spans.length).toBeLessThanOrEqual(4000);
+  for (const [phase, begin, duration] of spans) {
+    expect(['data', 'forward', 'backward', 'apply']).toContain(phase);
+    expect([begin, duration].every(isCount)).toBe(true);
+    expect(isCount((begin as number) + (duration as number))).toBe(true);
+  }
+  expect([dropped, ...exchange].every(isCount)).toBe(true);
+}
 
 /** Facts by which ranks count on a message; written without the schemas. */
 function expectUsable(message: Told): void {
@@ -106,7 +135,10 @@ function expectUsable(message: Told): void {
       printed?: string;
     };
     if (printed !== undefined) expect(printed.length).toBeLessThanOrEqual(200);
-    for (const value of Object.values(told)) expect(Number.isFinite(value)).toBe(true);
+    const { trace, ...numbers } = told as { trace?: ToldTrace };
+    for (const value of Object.values(numbers))
+      expect(Number.isFinite(value)).toBe(true);
+    if (trace !== undefined) expectUsableTrace(trace);
     for (const value of Object.values(values)) expect(typeof value).toBe('number');
   }
   if (type === 'restore') {

@@ -18,6 +18,7 @@ test.each([
   ['history', '--seconds=-1', 'whole number'],
   ['pytorch', '--steps=1e3', 'whole number'],
   ['pytorch', '--ranks=2,x', 'whole number'],
+  ['pytorch', '--pairs=0', 'whole number'],
   ['compress', '--n=', 'a list'],
   ['compress', '--methods=topk,,qsgd', 'a list'],
   ['collectives', '--sizes=', 'a list'],

@@ -3,6 +3,7 @@ import { split } from '../../../src/main/plan/recorded-steps.ts';
 import {
   calibrate,
   replay,
+  toldNetwork,
   wallOf,
   type Predicted,
   type RecordedStep,
@@ -80,6 +81,29 @@ describe('a replay', () => {
       return high - low;
     };
     expect(width(80e-3)).toBeGreaterThan(width(8e-3));
+  });
+});
+
+describe('a replay elsewhere', () => {
+  const slow = predicted(80e-3);
+
+  it('does not correct a network whose constants are told', () => {
+    // Seen: ten times what was predicted, mostly ranks that are late.
+    const own = predicted(0.8e-3);
+    const shown = calibrate(STEPS, own);
+    expect(shown.network.bandwidth).toBeGreaterThan(2);
+    const wall = (calibration: typeof shown): number =>
+      replay(STEPS, own, slow, calibration).replayed.mean;
+    const recorded = replay(STEPS, own, slow, shown).recorded.mean;
+    expect(wall(toldNetwork(shown))).toBeCloseTo(recorded + 80 - 0.8, 6);
+    expect(wall(shown)).toBeGreaterThan(recorded + 160);
+  });
+
+  it('of one rank exchanges nothing', () => {
+    const { steps } = replay(STEPS, OWN, slow, calibrate(STEPS, OWN), {
+      isAlone: true,
+    });
+    expect(steps.map(({ exchange }) => exchange)).toEqual(STEPS.map(() => 0));
   });
 });
 

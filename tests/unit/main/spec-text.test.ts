@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseSpecText, specToYaml } from '../../../src/main/spec/spec-text.ts';
+import { parseSpecText } from '../../../src/main/spec/spec-source.ts';
+import { specToYaml } from '../../../src/main/spec/spec-yaml.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 const unreadable = (message: RegExp, place?: string) =>

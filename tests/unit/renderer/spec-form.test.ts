@@ -11,6 +11,7 @@ import { readField } from '../../../src/renderer/state/experiment/form-field.ts'
 import { isUnusual } from '../../../src/renderer/state/experiment/spec-fields.ts';
 import { formSections } from '../../../src/renderer/state/experiment/spec-form.ts';
 import { makeCatalogue } from '../../../src/agent/engine.ts';
+import { catalogueSchema } from '../../../src/shared/protocol/catalogue-schema.ts';
 import type { Catalogue } from '../../../src/shared/catalogue/catalogue.ts';
 import { optimizerFacts } from '../../../src/shared/catalogue/facts.ts';
 import { experimentSpecSchema } from '../../../src/shared/spec/experiment-spec.ts';
@@ -139,6 +140,24 @@ describe('what is chosen', () => {
       value: 'sgd',
       label: 'sgd',
     });
+  });
+});
+
+describe('the number of samples', () => {
+  const agent = makeCatalogue() as unknown as Catalogue;
+  const isAsked = (workload: Draft) =>
+    formSections(agent, { workload })
+      .flatMap(({ fields }) => fields)
+      .some(({ path }) => path === 'workload.samples');
+
+  it('is asked where a data set has as many as one likes, or where a draft has it', () => {
+    const parsed = catalogueSchema.parse(agent);
+    expect(
+      parsed.datasets.filter((one) => one.takesSamples).map(({ id }) => id),
+    ).toEqual(['clicks', 'clicks-large']);
+    expect(isAsked({ model: 'dlrm', dataset: 'clicks' })).toBe(true);
+    expect(isAsked({ model: 'dlrm', dataset: 'criteo' })).toBe(false);
+    expect(isAsked({ model: 'dlrm', dataset: 'criteo', samples: 1000 })).toBe(true);
   });
 });
 

@@ -33,7 +33,10 @@ describe.each(SPECS)('%s', (_name, settings, isTraceable) => {
   });
 });
 
-test('a program of one’s own is not offered', () => {
-  const raw = { workload: { command: ['python3', 'train.py'] }, world: { ranks: 2 } };
-  hasItsReason(parseExperimentSpec(raw), false);
+test.each([false, true])('a program of one’s own, observed: %s', (observe) => {
+  const workload = {
+    command: ['python3', 'train.py'],
+    ...(observe ? { observe } : {}),
+  };
+  hasItsReason(parseExperimentSpec({ workload, world: { ranks: 2 } }), !observe);
 });

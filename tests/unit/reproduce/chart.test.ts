@@ -1,7 +1,11 @@
 /** Scales, and charts as SVG: where things lie, by the coordinates that are written. */
 import { describe, expect, test } from 'vitest';
-import { axisScale, tickText } from '../../../src/reproduce/chart/axis-scale.ts';
-import { chartSvg } from '../../../src/reproduce/chart/chart-svg.ts';
+import {
+  axisScale,
+  tickText,
+  tickTexts,
+} from '../../../src/reproduce/chart/axis-scale.ts';
+import { chartSvg, swatchShape } from '../../../src/reproduce/chart/chart-svg.ts';
 import {
   chartSchema,
   meanCurve,
@@ -62,6 +66,12 @@ describe('ticks', () => {
   ])('%d is written as %s', (value, text) => {
     expect(tickText(value)).toBe(text);
   });
+
+  test('of one axis are written alike', () => {
+    expect(tickTexts([1e-4, 1e-3, 0.01, 1])).toEqual(['10⁻⁴', '10⁻³', '10⁻²', '10⁰']);
+    expect(tickTexts([0, 5e5, 1e6])).toEqual(['0', '5·10⁵', '10⁶']);
+    expect(tickTexts([0, 0.001, 2000])).toEqual(['0', '0.001', '2,000']);
+  });
 });
 
 const chart: Chart = {
@@ -119,14 +129,31 @@ test('bars begin at 0, below it as above', () => {
   expect(height2).toBeCloseTo(2 * height1!, 0);
 });
 
+test('an error bar on a bar has an edge, which a bar of its colour would swallow', () => {
+  const points = [pointOf(0, [4, 6])];
+  const series = [{ name: 'one', points }];
+  const x = { label: 'group', scale: 'linear', categories: ['a'] } as const;
+  const svg = chartSvg({ ...chart, kind: 'bars', x, series }, 'bars');
+  expect(svg).toMatch(
+    /<path class="edge" d="([^"]+)"\/><path class="error s0" d="\1"\/>/,
+  );
+  expect(chartSvg(chart, 'lines')).not.toContain('class="edge"');
+});
+
 test('a curve of many points has a band, and no marks', () => {
   const points = Array.from({ length: 25 }, (_, x) => pointOf(x, [x, x + 2]));
-  const svg = chartSvg(
-    { ...chart, x: { label: 'x', scale: 'linear' }, series: [{ name: 'one', points }] },
-    'curve',
-  );
+  const curve: Chart = {
+    ...chart,
+    x: { label: 'x', scale: 'linear' },
+    series: [{ name: 'one', points }],
+  };
+  const svg = chartSvg(curve, 'curve');
   expect(svg).toContain('class="band s0"');
   expect(svg).not.toContain('class="mark');
+  // Nor has its entry in the legend.
+  expect(swatchShape(curve, 0)).toContain('class="line s0"');
+  expect(swatchShape(curve, 0)).not.toContain('class="mark');
+  expect(swatchShape(chart, 0)).toContain('class="mark s0"');
 });
 
 test('a line across has its label', () => {

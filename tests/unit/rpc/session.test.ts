@@ -94,6 +94,7 @@ const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   watch: ['run-1'],
   unwatch: ['run-1'],
   nodes: [],
+  folder: ['/home/me'],
   importableHosts: [],
   addNode: [{ name: 'box', destination: 'box.lab' }],
   editNode: [

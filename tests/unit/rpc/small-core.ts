@@ -259,6 +259,14 @@ export class SmallCore implements ServedCore {
     watch: (run) => this.#answer('watch', [run], RUN),
     unwatch: (run) => this.#answer('unwatch', [run], undefined),
     nodes: () => this.#answer('nodes', [], []),
+    folder: (path) =>
+      this.#answer('folder', [path], {
+        path,
+        places: [{ name: '/', path: '/' }],
+        folders: [],
+        scripts: ['train.py'],
+        isCut: false,
+      }),
     importableHosts: () => this.#answer('importableHosts', [], ['box']),
     addNode: (entry) => this.#answer('addNode', [entry], undefined),
     editNode: (name, entry, edit) =>

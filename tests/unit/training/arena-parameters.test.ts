@@ -134,6 +134,41 @@ describe.each([
     expect(gradient.some((value) => Number.isNaN(value))).toBe(true);
   });
 
+  test('a gradient with one tensor that is not finite is not known to be', async () => {
+    const { gradient, trainer } = await inArena({});
+    trainer.loadBatch(0);
+    const weights = new Float32Array(trainer.length);
+    const of = (flat: Float32Array, name: string): Float32Array => {
+      const { length, start } = trainer.tensors.find((each) => each.name === name)!;
+      return flat.subarray(start, start + length);
+    };
+    // Errors of 1e37 times inputs of 100 overflow; what is before and behind is 0, or small.
+    of(weights, 'layer1.bias').fill(100);
+    of(weights, 'layer2.bias').fill(1e-30);
+    of(weights, 'layer3.weight').forEach((_, i, all) => {
+      all[i] = i % 10 === 0 ? 3e38 : 0;
+    });
+    await trainer.writeWeights(weights);
+    expect((await trainer.computeGradient(gradient)).isFinite).toBe(false);
+    const notFinite = trainer.tensors.filter(({ name }) =>
+      of(gradient, name).some((value) => !Number.isFinite(value)),
+    );
+    expect(notFinite.map(({ name }) => name)).toEqual(['layer2.weight']);
+  });
+
+  test('a gradient that is ready layer by layer has each tensor in its place', async () => {
+    const { gradient, trainer } = await inArena({});
+    trainer.loadBatch(0);
+    await trainer.computeGradient(gradient);
+    const whole = gradient.slice();
+    gradient.fill(NaN);
+    const ready: number[] = [];
+    await trainer.computeGradient(gradient, (from) => ready.push(from));
+    expect(gradient.slice()).toEqual(whole);
+    const starts = trainer.tensors.map(({ start }) => start).toReversed();
+    expect([...new Set(ready)]).toEqual(starts);
+  });
+
   test('of tables the rows in use move, as before', async () => {
     const changes = {
       model: 'dlrm-small',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { allocateBatch } from '../../../src/agent/training/batches/batch.ts';
-import { clicks } from '../../../src/agent/training/datasets/clicks.ts';
+import { clicks, clicksLarge } from '../../../src/agent/training/datasets/clicks.ts';
 import { criteo } from '../../../src/agent/training/datasets/criteo.ts';
 import { csv } from '../../../src/agent/training/datasets/csv.ts';
 import type {
@@ -409,6 +409,31 @@ describe('the embedded clicks', () => {
     const share = whole.train.filter(({ label }) => label === 1).length / 18_000;
     expect(share).toBeGreaterThan(0.3);
     expect(share).toBeLessThan(0.45);
+  });
+
+  it('are the first ones of a longer log, by whichever rank they are trained', async () => {
+    const usual = await partsOf(clicks);
+    const short = await partsOf(clicks, { samples: 1005 });
+    const long = await partsOf(clicks, { samples: 30_000 });
+    expect([short.train.length, short.test.length]).toEqual([905, 100]);
+    expect([long.train.length, long.test.length]).toEqual([27_000, 3000]);
+    expect(short.train).toEqual(usual.train.slice(0, 905));
+    expect(short.test).toEqual(usual.test.slice(0, 100));
+    expect(long.train.slice(0, 18_000)).toEqual(usual.train);
+    expect(long.test.slice(0, 2000)).toEqual(usual.test);
+    const second = await partsOf(clicks, { samples: 1005, rank: 1, world: 2 });
+    expect(second.train).toEqual(
+      short.train.filter((_, n) => n % 2 === 1).slice(0, 452),
+    );
+  });
+
+  it('are in their order in the larger log, whose last quarter is for testing', async () => {
+    const usual = await partsOf(clicks, { samples: 1000 });
+    const large = await partsOf(clicksLarge, { samples: 1000 });
+    expect([large.train.length, large.test.length]).toEqual([750, 250]);
+    const all = [...large.train, ...large.test];
+    expect(all.filter((_, n) => n % 10 === 9)).toEqual(usual.test);
+    expect(all.filter((_, n) => n % 10 !== 9)).toEqual(usual.train);
   });
 });
 

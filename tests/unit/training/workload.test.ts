@@ -5,8 +5,12 @@ import {
   describeModels,
   describeOptimizers,
 } from '../../../src/agent/training/workload-catalogue.ts';
+import { openWorkload } from '../../../src/agent/training/open-workload.ts';
+import { trainerOptions } from '../../../src/agent/worker/trainer-options.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { temporaryDirectory } from './idx-fixtures.ts';
+
+type Configuration = Parameters<typeof trainerOptions>[0];
 
 function check(workload: Record<string, unknown>, kind = 'sgd', ranks = 4) {
   const spec = parseExperimentSpec({
@@ -173,6 +177,54 @@ test('linear models and those of clicks take the same clicks', () => {
   }
 });
 
+test('a click log has as many samples as a spec asks for, and needs memory for as many', () => {
+  const sizes = (dataset: string, samples?: number) => {
+    const {
+      memory,
+      test: tested,
+      train,
+    } = check({ ...clickModel, dataset, samples }, 'adagrad');
+    return [train, tested, memory.samples?.shared];
+  };
+  // A label, 13 numbers and 26 categories of 4 bytes each.
+  expect(sizes('clicks')).toEqual([18_000, 2000, 160 * 20_000]);
+  expect(sizes('clicks', 1005)).toEqual([905, 100, 160 * 1005]);
+  expect(sizes('clicks-large')).toEqual([150_000, 50_000, 160 * 200_000]);
+  expect(sizes('clicks-large', 1_000_001)).toEqual([750_001, 250_000, 160_000_160]);
+});
+
+test('a rank trains its share of the samples that a spec asks for', async () => {
+  const spec = parseExperimentSpec({
+    workload: { model: 'logistic-regression', dataset: 'clicks', samples: 1005 },
+    optimizer: { kind: 'adagrad' },
+    world: { ranks: 2 },
+  });
+  const configuration = { spec, rank: 1, threads: 1, places: undefined };
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  const { shard } = await openWorkload(
+    trainerOptions(configuration as unknown as Configuration, memory),
+  );
+  expect([shard.train.count, shard.test.count]).toEqual([452, 50]);
+});
+
+test('a number of samples is bounded, and told to have no effect elsewhere', () => {
+  for (const samples of [9, 100_000_001, 10.5]) {
+    expect(() => check({ ...clickModel, samples }, 'adagrad')).toThrow(
+      expect.objectContaining({
+        code: 'SPEC_INVALID',
+        message: expect.stringContaining('"workload.samples"') as string,
+      }),
+    );
+  }
+  expect(() => check({ samples: 1000 })).toThrow(
+    expect.objectContaining({
+      message: 'the number of samples of digits is fixed',
+      place: 'workload.samples',
+      next: 'Remove it, or use the data set clicks or clicks-large.',
+    }),
+  );
+});
+
 const linear = { model: 'logistic-regression', dataset: 'sparse' };
 
 test('a linear model is as large as the samples of its data', () => {
@@ -193,6 +245,18 @@ test.each([
   ['FEATURES_IDLE', { features: 100 }, 'sgd'],
   ['COLUMNS_IDLE', { columns: { label: 'a' } }, 'sgd'],
   ['COLUMNS_IDLE', { ...clickModel, columns: {} }, 'sgd'],
+  ['SAMPLES_IDLE', { samples: 1000 }, 'sgd'],
+  ['SAMPLES_IDLE', { ...linear, samples: 1000 }, 'sgd'],
+  [
+    'PROGRAM_INVALID',
+    { model: 'program', dataset: 'none', command: ['a'], samples: 1000 },
+    'sgd',
+  ],
+  [
+    'SYNTHETIC_INVALID',
+    { model: 'synthetic-gradient', dataset: 'none', samples: 1000 },
+    'sgd',
+  ],
   ['FEATURES_TOO_FEW', { ...clickModel, features: 13 }, 'sgd'],
   ['MODEL_DATASET_MISMATCH', { ...clickModel, dataset: 'sparse' }, 'sgd'],
   ['MODEL_DATASET_MISMATCH', { ...clickModel, dataset: 'digits' }, 'sgd'],

@@ -7,6 +7,7 @@ import type {
   ForecastRecord,
   PredictedExchange,
 } from '../../../src/shared/records/forecast.ts';
+import type { Crowd } from '../../../src/shared/verdict/core-crowding.ts';
 import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import { summarizeWindow } from '../../../src/shared/verdict/window-summary.ts';
 import { verdict } from '../../../src/shared/verdict/verdict.ts';
@@ -34,7 +35,11 @@ function simulated(backward: number, exchange: number, buckets: number): Step {
   return { forward, backward, wait: Math.max(0, free - backward), overlapped };
 }
 
-function judged(steps: readonly Step[], forecast?: ForecastRecord) {
+function judged(
+  steps: readonly Step[],
+  forecast?: ForecastRecord,
+  joinedCrowd?: Crowd,
+) {
   const recent = new RecentIterations(2, 64);
   for (const [iteration, { backward, forward, overlapped, wait }] of steps.entries()) {
     for (const rank of [0, 1]) {
@@ -49,7 +54,7 @@ function judged(steps: readonly Step[], forecast?: ForecastRecord) {
     }
   }
   const summary = summarizeWindow(recent, 0, steps.length)!;
-  return verdict(summary, { ranks: 2, forecast })!;
+  return verdict(summary, { ranks: 2, forecast, joinedCrowd })!;
 }
 
 function exchange(bandwidth: number, compress = 0): PredictedExchange {
@@ -123,6 +128,24 @@ describe('an observed program', () => {
     expect(texts.at(-1)).toMatch(
       /^do not compress here: with the best of 2 methods, slow \(ring\), .* which is no clear gain$/,
     );
+  });
+
+  it('is told of the cores that the agents need where there are too few', () => {
+    const crowd = { machine: 'box', ranks: 2, cores: 2 };
+    const told = textsOf(
+      judged(twenty(step), forecast(60, { tenth: [6, 2] }), crowd),
+    ).at(-1)!;
+    expect(told).toMatch(
+      / as fast with cores for the agents; here 2 ranks and the agents beside them share 2$/,
+    );
+  });
+
+  it('keeps of its wait what no network explains', () => {
+    // Ten times the prediction are 10 of 60 ms.
+    const [offer] = judged(twenty(step), forecast(1, { half: [0.5, 0] })).offers;
+    expect(offer!.step.mean).toBeCloseTo(30 + 50 + 5, 9);
+    expect(offer!.step.high).toBeGreaterThan(80);
+    expect(offer!.step.low).toBeGreaterThanOrEqual(30);
   });
 
   it('has a bound alone until exchanges are predicted', () => {

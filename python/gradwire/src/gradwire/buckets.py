@@ -23,7 +23,10 @@ class SeenBuckets:
         if id(module) in self._modules:
             return
         self._modules.add(id(module))
-        for name, parameter in module.module.named_parameters():
+        number = len(self._modules)
+        for within, parameter in module.module.named_parameters():
+            # Models often have layers of the same names.
+            name = within if number == 1 else f"model {number}: {within}"
             self._names[id(parameter)] = (len(self._names), name)
 
     def place(self, bucket: Any, is_encoded: bool) -> int:

@@ -17,7 +17,7 @@ from .errors import GradwireError, Stopped
 from .exchange import Exchange
 from .framing import invalid
 from .hooks import hook_optimizers
-from .layout import Layout
+from .layout import Layout, told_tensors
 from .left_out import LeftOut
 from .link import Link
 from .messages import Attached, Averaged, Go, Memory, Read, Saved, Write
@@ -65,6 +65,8 @@ class JoinedProgram(Session):
         self._is_averaged = False
         """Whether a gradient is averaged whose step has not been told."""
         self._hold = False
+        self._traces = False
+        """Whether the step is told with its spans."""
         self._is_over = False
 
     @classmethod
@@ -103,7 +105,7 @@ class JoinedProgram(Session):
         # What is refused so far leaves nothing behind: the program may attach another model.
         models.hook_communication()
         self._parameters = [parameter for _, parameter in models.parameters]
-        self._left_out = LeftOut(self._parameters)
+        self._left_out = LeftOut(self._parameters, models.frozen)
         self._optimizers = plain
         self._turns = in_turns
         exchange = self._open(models.parameters, Scale(scaler))
@@ -188,7 +190,7 @@ class JoinedProgram(Session):
         self._layout = layout
         device = named[0][1].device
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
-        tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
+        tensors = told_tensors(layout)
         attached: dict[str, Any] = {"type": "attach", "tensors": tensors, "device": name}
         if self._turns is not None:
             attached["turns"] = self._turns.described
@@ -255,6 +257,7 @@ class JoinedProgram(Session):
         """An average is there, for the steps of these optimisers, or of all."""
         self._is_averaged = self._has_averaged = True
         self._hold = answer.hold
+        self._traces = answer.trace
         self._due = list(self._optimizers if due is None else due)
         self._awaited = {id(optimizer) for optimizer in self._due}
         self._may_step = set(self._awaited)
@@ -420,6 +423,8 @@ class JoinedProgram(Session):
             self._turns.look(self._due, self._awaited)
         self._may_step = set(self._awaited)
         self._awaited.clear()
+        if self._traces:
+            self._clock.trace()
         self._timeline.tell(self._timeline.take(), self._clock)
         self._timeline.follow_again()
         rate = learning_rate(self._due[0]) if self._due else 0.0

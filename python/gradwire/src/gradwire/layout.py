@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,19 @@ class Layout:
             offset += size
         self.tensors: tuple[Tensor, ...] = tuple(placed)
         self.length = offset
+
+
+_MOST_NAME = 400
+"""Characters of a name that is told; the agent takes as many, of two units each."""
+
+
+def told_tensors(layout: Layout) -> list[dict[str, Any]]:
+    """The tensors as `attach` has them: long names are cut."""
+    return [{"name": _cut(one.name), "shape": one.shape} for one in layout.tensors]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…"
 
 
 class ReadyEnd:

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from .errors import GradwireError
 
 
 class LeftOut:
     """Looks for them before each step and tells of them once: the ranks drift apart there."""
 
-    def __init__(self, averaged: Iterable[Any]) -> None:
+    def __init__(self, averaged: Iterable[Any], frozen: Mapping[int, str] | None = None) -> None:
         self._averaged = {id(parameter) for parameter in averaged}
+        self._frozen = dict(frozen or {})
+        """Names of what needed no gradient when it was attached, by identity."""
         self._is_told = False
 
     def look(self, optimizers: Iterable[Any]) -> None:
-        """Warns of parameters with a gradient that were not attached."""
-        if self._is_told:
+        """Warns of parameters with a gradient that were not attached. Raises GradwireError
+        `MODEL_CHANGED` for those of the attached models that were thawed since: the replicas would
+        drift apart, and the run would say that they are the same."""
+        if self._is_told and not self._frozen:
             return
-        shapes = [
-            tuple(parameter.shape)
+        left_out = [
+            parameter
             for optimizer in optimizers
             for group in optimizer.param_groups
             for parameter in group["params"]
             if parameter.grad is not None and id(parameter) not in self._averaged
         ]
-        if not shapes:
+        thawed = [self._frozen[id(one)] for one in left_out if id(one) in self._frozen]
+        if thawed:
+            shown = f"{', '.join(thawed[:3])}{', …' if len(thawed) > 3 else ''}"
+            raise GradwireError(
+                "MODEL_CHANGED",
+                f"{shown}: frozen when the model was attached, and stepped now with a gradient "
+                "that nobody averages",
+                "Let what is thawed later need gradients from the start, in a group of the "
+                "optimiser whose lr is 0 until then",
+            )
+        shapes = [tuple(parameter.shape) for parameter in left_out]
+        if not shapes or self._is_told:
             return
         self._is_told = True
         shown = ", ".join(str(shape) for shape in shapes[:3])

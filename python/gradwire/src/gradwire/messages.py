@@ -27,11 +27,13 @@ class Attached:
 class Averaged:
     """The vector is the average. With `hold` the program waits after its step.
 
-    If a rank's gradient was not `finite`, there is none, and all ranks have to know.
+    If a rank's gradient was not `finite`, there is none, and all ranks have to know. With `trace`
+    the step is told with its spans.
     """
 
     hold: bool
     finite: bool = True
+    trace: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def parse(raw: Mapping[str, Any]) -> Message:
     if kind == "attached":
         return Attached()
     if kind == "averaged":
-        return Averaged(_value(raw, "hold", bool), _value(raw, "finite", bool, True))
+        hold, finite = _value(raw, "hold", bool), _value(raw, "finite", bool, True)
+        return Averaged(hold, finite, _value(raw, "trace", bool, False))
     if kind == "read":
         return Read(_index(raw))
     if kind == "write":

@@ -10,6 +10,7 @@ import torch
 from .errors import GradwireError
 from .hooks import hook_communication, hook_model
 from .model import (
+    bare,
     is_distributed,
     plain_model,
     require_averaged,
@@ -54,6 +55,16 @@ class Models:
             self.parameters.append((path, parameter))
         self._modules.append(module)
         self.spans.append((name, range(first, len(self.parameters))))
+
+    @property
+    def frozen(self) -> dict[int, str]:
+        """Names of parameters that need no gradient now, by identity."""
+        return {
+            id(parameter): f"{name}.{within}" if name else within
+            for (name, _), module in zip(self.spans, self._modules)
+            for within, parameter in bare(module).named_parameters()
+            if not parameter.requires_grad
+        }
 
     @property
     def are_several(self) -> bool:

@@ -19,7 +19,7 @@ import torch
 from .buckets import SeenBuckets
 from .completion import CompletionThread
 from .framing import encode_number
-from .layout import Layout
+from .layout import Layout, told_tensors
 from .link import Link
 from .printed import LineReader, watch_stream
 from .requirement import too_old
@@ -170,7 +170,7 @@ class ObservedProgram(Session):
         device = named[0][1].device
         self._timeline.follow(device)
         layout = Layout((name, parameter.shape) for name, parameter in named)
-        tensors = [{"name": one.name, "shape": one.shape} for one in layout.tensors]
+        tensors = told_tensors(layout)
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
         link.send({"type": "attach", "tensors": tensors, "device": name})
 

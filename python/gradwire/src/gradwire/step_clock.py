@@ -11,6 +11,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from .step_spans import StepSpans
+
 _NS_PER_MS = 1e6
 
 
@@ -22,8 +24,10 @@ class StepClock:
         """When the step began."""
         self._end = 0
         """When it ended, as far as it has."""
+        self._idle_from = 0
+        """When computing ended last."""
         self._idle_since: int | None = None
-        """When computing ended last: since then the program fetches data."""
+        """The same, later by what was evaluated since: from then on the program fetches data."""
         self._forward_since = 0
         self._backward_since: int | None = None
         self._evaluation_since = 0
@@ -31,6 +35,8 @@ class StepClock:
         self._named_before_apply = 0
         self._idle_before_apply = 0
         """Nanoseconds of fetching data, as they were when the optimiser began its step."""
+        self._spans: StepSpans | None = None
+        """The step's spans, if it is traced."""
         self._complete_at: int | None = None
         """When the last gradient was there that is being averaged."""
         self._buckets: list[tuple[int, int | None, int]] = []
@@ -41,6 +47,13 @@ class StepClock:
         self._data = self._forward = self._backward = self._apply = 0
         self._exchange = self._wait = self._overlapped = self._bytes = 0
 
+    def trace(self) -> None:
+        """The step that is told next is told with its spans."""
+        self._spans = StepSpans()
+        if self._idle_since is not None:
+            # Where its evaluations were is not known any more, only how long they took.
+            self._idle_from = self._idle_since
+
     def forward_begins(self, now: int) -> None:
         """A forward pass that is to be followed by a backward one begins."""
         self._begin(now)
@@ -48,17 +61,23 @@ class StepClock:
             # A closure of the optimiser: the data came before it.
             self._data += self._idle_before_apply
             self._named_before_apply += self._idle_before_apply
+            if self._spans is not None and self._apply_since is not None:
+                self._spans.data(self._idle_from, self._apply_since)
             self._idle_before_apply = 0
             self._idle_since = None
         if self._idle_since is not None:
             self._data += now - self._idle_since
             self._idle_since = None
+            if self._spans is not None:
+                self._spans.data(self._idle_from, now)
         self._forward_since = now
         self._has_forward = True
 
     def forward_ends(self, now: int) -> None:
         """The forward pass has ended; the backward pass follows, until a gradient is there."""
         self._forward += now - self._forward_since
+        if self._spans is not None:
+            self._spans.add("forward", self._forward_since, now)
         self._backward_since = now
 
     def evaluation_begins(self, now: int) -> None:
@@ -69,6 +88,8 @@ class StepClock:
         """It has ended."""
         if self._idle_since is not None:
             self._idle_since += now - self._evaluation_since
+            if self._spans is not None:
+                self._spans.evaluated(self._evaluation_since, now)
 
     def backward_begins(self, now: int) -> None:
         """A backward pass begins of which no forward pass may have been seen."""
@@ -80,8 +101,10 @@ class StepClock:
         """A gradient is there that a backward pass computes late."""
         if self._backward_since is not None:
             self._backward += now - self._backward_since
+            if self._spans is not None:
+                self._spans.add("backward", self._backward_since, now)
             self._backward_since = now
-            self._idle_since = self._end = now
+            self._idles(now)
             self._has_backward = True
 
     def bucket(self, begin: int, end: int | None, size: int, place: int = 0) -> None:
@@ -98,10 +121,12 @@ class StepClock:
 
     def averaged(self, now: int) -> None:
         """The average is there."""
-        self._idle_since = self._end = now
+        self._idles(now)
         if self._complete_at is None:
             return
         self._exchange += now - self._complete_at
+        if self._spans is not None:
+            self._spans.exchanged(self._complete_at, now)
         if self._buckets:
             self._add_buckets(self._complete_at, now)
         self._buckets.clear()
@@ -116,17 +141,19 @@ class StepClock:
 
     def apply_ends(self, now: int) -> None:
         """The optimiser has ended its step; passes that it called for itself are not its time."""
-        self._idle_since = self._end = now
+        self._idles(now)
         self._backward_since = None
         self._idle_before_apply = 0
         if self._apply_since is not None:
             inside = self._named() - self._named_before_apply
             self._apply += now - self._apply_since - inside
+            if self._spans is not None:
+                self._spans.apply(self._apply_since, now)
             self._apply_since = None
 
     def held(self, now: int) -> None:
         """The program has waited since the end of its step, and goes on."""
-        self._idle_since = now
+        self._idle_since = self._idle_from = now
 
     def close(self, lr: float) -> dict[str, Any]:
         """The step as `stepped` has it; the next one begins at its end."""
@@ -149,6 +176,9 @@ class StepClock:
             step["overlapped"] = _ms(self._overlapped)
             step["bytes"] = self._bytes
             step["buckets"] = self._told_buckets
+        if self._spans is not None:
+            step["trace"] = self._spans.told(start)
+            self._spans = None
         self._start = self._end
         self._apply_since = None
         self._data = self._forward = self._backward = self._apply = 0
@@ -169,6 +199,10 @@ class StepClock:
             self._wait += exposed
             told = (begin - first, last - first, exposed, hidden)
             self._told_buckets.append([place, *(_ms(each) for each in told)])
+
+    def _idles(self, now: int) -> None:
+        """Computing has ended, and with it the step, unless more of it follows."""
+        self._idle_since = self._idle_from = self._end = now
 
     def _begin(self, now: int) -> None:
         if self._start is None:

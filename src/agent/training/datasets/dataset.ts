@@ -50,6 +50,8 @@ export interface DatasetRequest {
   readonly features?: number | undefined;
   /** The columns, if the data set `takesColumns`. */
   readonly columns?: ColumnNames | undefined;
+  /** Samples to generate (`workload.samples`), if the data set `takesSamples`. */
+  readonly samples?: number | undefined;
   /** Path of the files (`workload.data`); unused by embedded sets. */
   readonly directory?: string | undefined;
 }

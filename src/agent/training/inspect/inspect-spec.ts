@@ -26,9 +26,9 @@ export async function inspectSpec({
 }: Pick<ExperimentSpec, 'workload'>): Promise<SpecFacts> {
   const model = await inspectOwnModel({ workload });
   if (!readsWholeFiles(workload)) return { model };
-  const { columns, data, dataset, features } = workload;
+  const { columns, data, dataset, features, samples } = workload;
   const found = await inspectData({
-    workload: { columns, data, dataset, features, model: workload.model },
+    workload: { columns, data, dataset, features, samples, model: workload.model },
     own: model,
   });
   // Those that are given do not change what is read.
@@ -40,8 +40,9 @@ async function inspectData(
   question: Inspections['data']['question'],
 ): Promise<DataFacts> {
   const { own, workload } = question;
-  const { columns, data = '', dataset, model } = workload;
-  const key = JSON.stringify([dataset, columns, model, own?.inputs, placeStamp(data)]);
+  const { columns, data = '', dataset, model, samples } = workload;
+  const place = placeStamp(data);
+  const key = JSON.stringify([dataset, columns, samples, model, own?.inputs, place]);
   const known = inspected.get(key);
   if (known !== undefined) return await known;
   const inspecting = askInspector('data', question, {

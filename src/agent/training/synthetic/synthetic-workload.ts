@@ -45,7 +45,7 @@ export interface SyntheticWorkload {
 const MOST_ELEMENTS = 1_000_000_000;
 
 /** Settings that only apply to trained models. */
-const IDLE = ['data', 'features', 'columns'] as const;
+const IDLE = ['data', 'features', 'columns', 'samples'] as const;
 
 interface Workload extends Pick<
   ExperimentSpec['workload'],
@@ -55,6 +55,7 @@ interface Workload extends Pick<
   readonly data?: string | undefined;
   readonly features?: number | undefined;
   readonly columns?: object | undefined;
+  readonly samples?: number | undefined;
 }
 
 export const isSynthetic = ({ model }: Pick<Workload, 'model'>): boolean =>

@@ -13,6 +13,7 @@ import type { SkippedExchange } from '../../exchange/exchange-calls.ts';
 import type { PassTimes } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
 import { LoggedValues } from './logged-values.ts';
+import { ProgramClock } from './program-spans.ts';
 import { ProgramState } from './program-state.ts';
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
@@ -32,7 +33,10 @@ export class ProgramSteps implements Steps {
   readonly #options: ProgramStepsOptions;
   readonly #logged: LoggedValues;
   readonly #state: ProgramState;
+  readonly #clock = new ProgramClock();
   readonly state = [];
+  /** The moment at which all of the last gradient was known to be there. */
+  #complete = 0;
   /** Whether it was said that a gradient was not finite. */
   #isSkipTold = false;
 
@@ -56,7 +60,7 @@ export class ProgramSteps implements Steps {
 
   /** @throws GradwireError `PROGRAM_ENDED_EARLY`; the program's and the engine's errors */
   async take(iteration: number, compares: boolean): Promise<TakenStep | undefined> {
-    const { program, programTrainer, spec, wantsWeights } = this.#options;
+    const { isTraced, program, programTrainer, spec, wantsWeights } = this.#options;
     // A gradient has its norm, by which it is clipped, once all of it is there.
     const clips = rankLimit(spec.optimizer) !== undefined;
     const isWhole =
@@ -65,11 +69,14 @@ export class ProgramSteps implements Steps {
       ? this.#exchangeWhole(iteration, compares)
       : this.#exchangeReady(iteration));
     if (reply === undefined) return undefined;
+    const complete = this.#complete;
     const { result, fences, notices } = reply;
     this.#state.iteration = iteration + 1;
     const { skipped } = result;
     const ends = result.stop || result.pause || fences.length > 0;
+    const averaging = performance.now();
     const stepped = await program.average({
+      trace: isTraced(),
       // What is compared stays in place until that is done.
       hold: ends || compares || wantsWeights(iteration),
       finite: skipped?.isAveraged !== false,
@@ -86,6 +93,7 @@ export class ProgramSteps implements Steps {
       exchange: { ...reply, notices: [...notices, ...this.#skipNotices(skipped)] },
       staleness: 0,
       elsewhere: 0,
+      program: this.#clock.spansOf(stepped.step, { complete, averaging }),
     };
   }
 
@@ -100,6 +108,7 @@ export class ProgramSteps implements Steps {
     const goesOn = await program.gradient(advance, this.#state);
     if (!goesOn) return await this.#end(iteration);
     engine.exposed(iteration);
+    this.#complete = performance.now();
     return await this.#unlessEnded(await exchange!, true);
   }
 
@@ -117,6 +126,7 @@ export class ProgramSteps implements Steps {
       models = stepping;
     }, this.#state);
     if (!goesOn) return await this.#end(iteration);
+    this.#complete = performance.now();
     if (compares) await comparison.keep(gradient);
     const notices = await this.#state.agree();
     const reply = await this.#exchange(iteration, false, models);

@@ -4,6 +4,7 @@
  */
 import type { ExperimentSpec } from '../../../shared/spec/experiment-spec.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
+import type { ProgramTrace } from '../../bridge/messages.ts';
 import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
@@ -23,12 +24,22 @@ export interface StepsOptions {
   readonly requireFinite: (step: StepResult, iteration: number) => void;
   /** Reports a notice of this rank. */
   readonly notice: (notice: Notice) => void;
+  /** Whether the iteration that is to be taken is traced. */
+  readonly isTraced: () => boolean;
   /** Whether the loop looks at the weights after this iteration, or changes them. */
   readonly wantsWeights: (iteration: number) => boolean;
 }
 
 /** Begin and end on the thread's clock, ms. */
 export type Span = readonly [start: number, end: number];
+
+/** A step that a program of one's own has made beside the rank's threads. */
+export interface ProgramSpans extends Pick<ProgramTrace, 'spans' | 'dropped'> {
+  /** Begin of the step on the thread’s clock, ms; spans count from it. */
+  readonly begin: number;
+  /** Milliseconds. */
+  readonly wall: number;
+}
 
 export interface TakenStep extends ComputedGradient {
   /** Time to update the weights, ms. */
@@ -54,6 +65,8 @@ export interface TakenStep extends ComputedGradient {
   readonly elsewhere: number;
   /** The iteration's wall time, ms, if this call's says nothing about it. */
   readonly wall?: number | undefined;
+  /** Spans of the program that took the step, if it was traced. */
+  readonly program?: ProgramSpans | undefined;
 }
 
 export interface Steps {

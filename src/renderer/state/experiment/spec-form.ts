@@ -87,6 +87,10 @@ export function formSections(
         valueAt(draft, 'workload.features') !== undefined
           ? [field('workload.features')]
           : []),
+        ...(dataset?.takesSamples === true ||
+        valueAt(draft, 'workload.samples') !== undefined
+          ? [field('workload.samples')]
+          : []),
         ...(dataset?.takesColumns === true ||
         valueAt(draft, 'workload.columns') !== undefined
           ? [

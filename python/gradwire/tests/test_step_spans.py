@@ -1,0 +1,144 @@
+"""Spans of traced steps: they say the phases once more, by another way, and where they were."""
+
+import random
+import unittest
+from typing import Any
+
+from gradwire.step_clock import StepClock
+from gradwire.step_spans import MOST_SPANS
+
+PHASES = ("data", "forward", "backward", "apply")
+
+
+class Program:
+    """A program whose clock moves by as much as the test says."""
+
+    def __init__(self, seed: int = 1) -> None:
+        self.now = 10**15
+        self.random = random.Random(seed)
+        self.clock = StepClock()
+        self.steps = 0
+
+    def passes(self, ns: int) -> None:
+        self.now += ns
+
+    def see(self, *events: str) -> None:
+        """Moments in their order, each a while after the one before."""
+        for event in events:
+            self.passes(self.random.randrange(1, 1000))
+            getattr(self.clock, event)(self.now)
+
+    def some(self, most: int, *events: str) -> None:
+        for _ in range(self.random.randrange(most + 1)):
+            self.see(*events)
+
+    def compute(self) -> None:
+        """Passes over a batch, of which all but the last add up, and evaluations between them."""
+        for last in (False,) * self.random.randrange(3) + (True,):
+            self.some(2, "evaluation_begins", "evaluation_ends")
+            self.see("forward_begins", "forward_ends")
+            self.some(1, "evaluation_begins", "evaluation_ends")
+            self.some(1, "forward_begins", "forward_ends")
+            self.some(2, "gradient_accumulated")
+            self.see("gradient_complete" if last else "gradient_accumulated")
+        self.see("averaged")
+
+    def step(self) -> None:
+        """A step in one of the orders in which programs make it."""
+        if self.steps > 0:
+            self.some(1, "held")
+        self.steps += 1
+        kind = self.random.randrange(4)
+        if kind == 0:
+            # A closure of the optimiser.
+            self.some(1, "evaluation_begins", "evaluation_ends")
+            self.see("apply_begins")
+            self.compute()
+            self.see("apply_ends")
+            return
+        self.compute()
+        self.some(1, "evaluation_begins", "evaluation_ends")
+        for _ in range(kind - 1):
+            self.see("apply_begins", "apply_ends")
+
+    def close(self) -> dict[str, Any]:
+        return self.clock.close(0.1)
+
+
+class Spans(unittest.TestCase):
+    def test_they_add_up_to_the_phases_and_follow_each_other_within_the_step(self) -> None:
+        seen = dict.fromkeys(PHASES, 0)
+        for seed in range(300):
+            program = Program(seed)
+            for _ in range(6):
+                # What is traced later is told by a clock that knows less.
+                traced = program.random.random() < 0.6
+                if traced:
+                    program.clock.trace()
+                program.step()
+                step = program.close()
+                self.assertEqual("trace" in step, traced)
+                if not traced:
+                    continue
+                spans = step["trace"]["spans"]
+                for phase in PHASES:
+                    own = [duration for name, _, duration in spans if name == phase]
+                    self.assertAlmostEqual(sum(own) / 1e6, step.get(phase, 0), 9, (seed, phase))
+                    seen[phase] += len(own)
+                reached = 0
+                for _, start, duration in sorted(spans, key=lambda span: span[1]):
+                    self.assertGreaterEqual(start, reached)
+                    self.assertGreater(duration, 0)
+                    reached = start + duration
+                self.assertLessEqual(reached, round(step["wall"] * 1e6))
+                complete, averaged = step["trace"]["exchange"]
+                self.assertLess(complete, averaged)
+                inside = [one for one in spans if complete < one[1] + one[2] and one[1] < averaged]
+                self.assertEqual(inside, [])
+        self.assertGreater(min(seen.values()), 300)
+
+    def test_evaluation_parts_the_fetching_of_data(self) -> None:
+        program = Program()
+        program.step()
+        program.close()
+        program.clock.trace()
+        begin = program.now
+        for ns, event in (
+            (30, "evaluation_begins"),
+            (500, "evaluation_ends"),
+            (40, "forward_begins"),
+            (7, "forward_ends"),
+            (8, "gradient_complete"),
+            (9, "averaged"),
+        ):
+            program.passes(ns)
+            getattr(program.clock, event)(program.now)
+        trace = program.close()["trace"]
+        self.assertEqual(
+            trace["spans"],
+            [["data", 0, 30], ["data", 530, 40], ["forward", 570, 7], ["backward", 577, 8]],
+        )
+        self.assertEqual(trace["exchange"], [585, 594])
+        self.assertEqual(begin + 594, program.now)
+
+    def test_more_than_a_record_has_are_counted(self) -> None:
+        program = Program()
+        program.clock.trace()
+        for _ in range(MOST_SPANS):
+            program.see("forward_begins", "forward_ends", "gradient_accumulated")
+        trace = program.close()["trace"]
+        self.assertEqual(len(trace["spans"]), MOST_SPANS)
+        # The first pass has no data before it.
+        self.assertEqual(trace["dropped"], 3 * MOST_SPANS - 1 - MOST_SPANS)
+
+    def test_a_step_that_is_not_traced_keeps_nothing(self) -> None:
+        program = Program()
+        program.clock.trace()
+        program.step()
+        program.close()
+        program.step()
+        self.assertNotIn("trace", program.close())
+
+
+if __name__ == "__main__":
+    unittest.main()
