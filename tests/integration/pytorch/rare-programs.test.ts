@@ -84,6 +84,8 @@ describe.skipIf(pytorch === undefined)('a program', () => {
     ['evaluated', 'evaluates between steps', '2 steps, then GRADIENT_NOT_AVERAGED'],
     ['half', 'has parameters in float16', '6.55e-04'],
     ['saved', 'saves its whole model', 'gradwire is not in it'],
+    ['thawed', 'thaws a layer', /^MODEL_CHANGED: 0\.weight, 0\.bias: frozen/],
+    ['remade', 'makes DDP again', /^1: gradwire: an optimiser has made a step/],
   ])('%s: it %s', { tags: 'soak' }, async (name, _, text) => {
     const found = await said(name);
     expect(found.length).toBeGreaterThan(0);

@@ -9,6 +9,7 @@ import atexit
 import io
 import os
 import sys
+import warnings
 from typing import Any
 
 import torch
@@ -91,6 +92,39 @@ def late(gw: gradwire.Session) -> str:
     gw.attach(model, sgd(model))
     model(torch.ones(2, 4)).sum().backward()
     return "trained"
+
+
+def thawed(gw: gradwire.Session) -> str:
+    """A layer is thawed after the model was attached."""
+    net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+    net[0].requires_grad_(False)
+    optimizer = sgd(net)
+    model = ddp(net)
+    gw.attach(model, optimizer)
+    for step in range(4):
+        net[0].requires_grad_(step >= 2)
+        optimizer.zero_grad()
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+    return "trained"
+
+
+def remade(gw: gradwire.Session) -> str:
+    """DDP is made again after the model was attached."""
+    net = nn.Linear(4, 1)
+    optimizer = sgd(net)
+    model = ddp(net)
+    gw.attach(model, optimizer)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for step in range(4):
+            if step == 2:
+                model = ddp(net)
+            optimizer.zero_grad()
+            model(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+    told = [str(one.message) for one in caught if "gradwire:" in str(one.message)]
+    return f"{len(told)}: {told[0]}"
 
 
 def uneven(gw: gradwire.Session, **options: Any) -> str:
@@ -203,6 +237,8 @@ CASES = {
     "evaluated": evaluated,
     "half": half,
     "saved": saved,
+    "thawed": thawed,
+    "remade": remade,
 }
 
 

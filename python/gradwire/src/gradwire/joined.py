@@ -91,7 +91,8 @@ class JoinedProgram(Session):
                 "ALREADY_ATTACHED",
                 "a model is attached already",
                 "Attach all models in one call: "
-                "gw.attach([model_a, model_b], optimizer_a, optimizer_b)",
+                "gw.attach([model_a, model_b], optimizer_a, optimizer_b); layers that thaw later "
+                "need gradients from the start, with lr=0 until then",
             )
         models = Models(model)
         if not optimizers:
@@ -390,7 +391,10 @@ class JoinedProgram(Session):
         if self._is_over:
             return
         # Not before: a closure of the optimiser may compute the gradient.
-        if not self._is_distributed and id(optimizer) not in self._may_step:
+        may_step = id(optimizer) in self._may_step
+        if self._is_distributed and not may_step:
+            self._left_out.look_by_itself(optimizer)
+        elif not may_step:
             raise GradwireError(
                 "GRADIENT_NOT_AVERAGED",
                 "an optimiser has made a step with a gradient that was not averaged",

@@ -17,6 +17,23 @@ class LeftOut:
         self._frozen = dict(frozen or {})
         """Names of what needed no gradient when it was attached, by identity."""
         self._is_told = False
+        self._is_own_step_told = False
+
+    def look_by_itself(self, optimizer: Any) -> None:
+        """Warns once of an optimiser that steps where nothing was averaged for it."""
+        if self._is_own_step_told or all(
+            parameter.grad is None
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+        ):
+            return
+        self._is_own_step_told = True
+        warnings.warn(
+            "gradwire: an optimiser has made a step with a gradient that Gradwire has not "
+            "averaged: DDP was made again after gw.attach, or the backward pass was within "
+            "no_sync(). Such steps are no iterations, and no method compresses them.",
+            stacklevel=2,
+        )
 
     def look(self, optimizers: Iterable[Any]) -> None:
         """Warns of parameters with a gradient that were not attached. Raises GradwireError
