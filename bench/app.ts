@@ -1,7 +1,7 @@
 /**
  * `gradwire bench app`: what the app costs, measured with real processes on this machine
  * and printed as a table (or `--json`); with `--cluster` what machines reached by SSH cost, with `--long` ten minutes of a large
- * run, with `--timeline` a large trace. How to read it: docs/benchmarks.md.
+ * run, with `--timeline` a large trace (docs/decisions/098-traces.md). How to read the rest: docs/benchmarks.md.
  */
 import { parseArgs } from 'node:util';
 import { measureCharts } from './app/charts.ts';

@@ -141,7 +141,7 @@ class Phases(unittest.TestCase):
         # the oldest bucket's where two are in flight.
         self.assertEqual(
             step["buckets"],
-            [[3, 0, 4, 0, 4], [2, 2, 6, 0, 2], [1, 7, 15, 7, 1], [0, 7, 7, 0, 0]],
+            [[3, 0, 4, 0, 4, 1], [2, 2, 6, 0, 2, 1], [1, 7, 15, 7, 1, 1], [0, 7, 7, 0, 0, 1]],
         )
         watch.step(data=0)
         self.assertEqual(watch.close()["buckets"], [])

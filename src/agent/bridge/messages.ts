@@ -48,9 +48,17 @@ export type BucketLayout = Readonly<z.infer<typeof layoutSchema>>;
 
 /**
  * A bucket in a step: its place, its begin and end from the begin of the first, the part of its time for which
- * the program waits, and that behind computing; where several are in flight, each time is the oldest one's.
+ * the program waits, and that behind computing, and how often it was averaged; where several are in flight, each
+ * time is the oldest one's.
  */
-const bucketTimesSchema = z.tuple([count, duration, duration, duration, duration]);
+const bucketTimesSchema = z.tuple([
+  count,
+  duration,
+  duration,
+  duration,
+  duration,
+  z.int().min(1),
+]);
 
 /** Models that may step in turns: a set of them is a number of 32 bits. */
 export const MOST_MODELS = 30;

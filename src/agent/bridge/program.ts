@@ -199,10 +199,7 @@ export class Program {
   /** Waits for the next step of an observed program; undefined if it ends instead. */
   async observed(): Promise<Stepped | undefined> {
     const message = await this.#next();
-    if (message.type === 'stepped') {
-      this.#hasStepped = true;
-      return message;
-    }
+    if (message.type === 'stepped') return message;
     if (message.type !== 'end') throw this.#unexpected(message);
     this.#end(message);
     return undefined;
@@ -311,6 +308,11 @@ export class Program {
   }
 
   #receive(message: FromProgram): void {
+    if (this.#options.observes) {
+      this.#hasStepped ||= message.type === 'stepped';
+      // It does not wait for leave to end: its socket closes while a prediction is still made.
+      this.#mayEnd ||= message.type === 'end';
+    }
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting === undefined) this.#inbox.push(message);

@@ -24,7 +24,9 @@ async function foresee(question: ForeseenExchange): Promise<FromForesight> {
         { plan, buckets: planBuckets(tensors, plan), ...rehearsal },
         { ...setting, compute: 0 },
       );
-      forecasts.push([exchangeOf(first!), ...others.map(exchangeOf)]);
+      // What `auto` never takes changes what is exchanged, and must be named.
+      const free = others.filter(({ namedOnly }) => !namedOnly);
+      forecasts.push([exchangeOf(first!), ...free.map(exchangeOf)]);
     }
     return { type: 'forecasts', forecasts };
   } catch (error) {

@@ -5,8 +5,8 @@
  *
  * For a bucket of d elements with the ℓ₂ scale: E‖Q(v) − v‖² ≤ min(d/s², √d/s)·‖v‖² and
  * E‖Q(v)‖₀ ≤ s(s + √d). With the largest magnitude as the scale there are fewer zeros
- * and less noise: the first bound holds of it, too, as it is at most ‖v‖₂. `packed` codes take b bits per element and one pass over memory;
- * `elias` codes are shorter if small levels are frequent, and several times slower.
+ * and less noise: the bound of the error holds for it, too, as it is at most ‖v‖₂. `packed` codes take b bits
+ * per element and one pass over memory; `elias` codes are shorter if small levels are frequent, and several times slower.
  *
  * The payload is laid out in `sectioned-compressor.ts` and `work/section-layout.ts`.
  *

@@ -15,6 +15,14 @@ export interface ObservedBucketsOptions {
 /** Types of elements that a program may have that joins. */
 const AVERAGED_TYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'bfloat16']);
 
+/** A program's own averages in a step. */
+export interface OwnAverages {
+  /** Averages of the whole model. */
+  readonly times: number;
+  /** Bytes of an element by those of 32 bits: 0.5 for halves. */
+  readonly width: number;
+}
+
 /** Sums of a bucket, milliseconds. */
 interface Sums {
   exchanges: number;
@@ -34,8 +42,10 @@ export class ObservedBuckets {
   #to = 0;
   #exchanges = 0;
   #isEncoded = false;
-  /** Elements averaged in the last step, as often as they were. */
-  #averaged = 0;
+  /** Elements averaged in the last step, as often as they were, and their bytes. */
+  #averaged = { elements: 0, bytes: 0 };
+  /** Buckets of the last step, and their elements: DDP makes others after the first. */
+  #places = { count: 0, elements: 0 };
   /** Exchanges before the interval. */
   #before = 0;
 
@@ -54,24 +64,22 @@ export class ObservedBuckets {
     }
     const { buckets = [] } = step;
     if (buckets.length === 0) return;
-    const seen = new Set<number>();
-    this.#averaged = 0;
-    for (const [place, begin, end, wait, hidden] of buckets) {
+    this.#averaged = { elements: 0, bytes: 0 };
+    this.#places = { count: buckets.length, elements: 0 };
+    for (const [place, begin, end, wait, hidden, averages] of buckets) {
       const bucket = this.#layout.get(place);
       if (bucket === undefined) throw this.#unknown(place);
       const sums = this.#sums.get(place) ?? noSums();
       this.#sums.set(place, sums);
-      // A step that averages several times has all of it in one exchange of its own.
-      if (!seen.has(place)) {
-        sums.exchanges++;
-        sums.begin += begin;
-        sums.end += end;
-        seen.add(place);
-      }
+      sums.exchanges++;
+      sums.begin += begin;
+      sums.end += end;
       sums.wait += wait;
       sums.hidden += hidden;
-      sums.payload += bucket.bytes;
-      this.#averaged += bucket.length;
+      sums.payload += averages * bucket.bytes;
+      this.#averaged.elements += averages * bucket.length;
+      this.#averaged.bytes += averages * bucket.bytes;
+      this.#places.elements += bucket.length;
     }
     this.#from ??= iteration;
     this.#to = iteration + 1;
@@ -85,21 +93,25 @@ export class ObservedBuckets {
   }
 
   /**
-   * Times that a step averages a model of so many elements, as the last step did.
+   * Times that a step averages a model of so many elements, as the last step did, and the bytes of its own exchange by
+   * those of floats of 32 bits.
    * @throws GradwireError `FORESIGHT_UNAVAILABLE` if it averages something else
    */
-  averagesOf(elements: number): number {
+  averagesOf(elements: number): OwnAverages {
     const types = [...this.#layout.values()].map(({ dtype }) => dtype);
     const odd = types.find((type) => !AVERAGED_TYPES.has(type));
-    const times = this.#averaged / elements;
+    const { bytes, elements: averaged } = this.#averaged;
+    const times = averaged / elements;
     const why = this.#isEncoded
-      ? 'a hook of its own communicates, and what that sends is not seen'
+      ? 'a hook of the program’s communicates, and what it sends is not seen'
       : odd !== undefined
-        ? `it averages elements of ${odd}, which a program that joins cannot`
+        ? `the program averages elements of ${odd}, which one that joins cannot`
         : times >= 1 && Number.isInteger(times)
           ? undefined
-          : `a step averages ${this.#averaged} elements, and its first model has ${elements}`;
-    if (why === undefined) return times;
+          : times === 0
+            ? 'no bucket of DistributedDataParallel was seen'
+            : `a step averages ${averaged} elements, and its first model has ${elements}`;
+    if (why === undefined) return { times, width: bytes / (4 * averaged) };
     throw inputError('FORESIGHT_UNAVAILABLE', why, {
       place: `rank ${this.#options.rank}`,
       next: 'Let it join, and switch.',
@@ -143,10 +155,9 @@ export class ObservedBuckets {
   }
 
   get #length(): number {
-    const all = [...this.#layout.values()];
-    const elements = all.reduce((sum, { length }) => sum + length, 0);
+    const { count, elements } = this.#places;
     const { ranks } = this.#options;
-    return nextInterval(this.#before, { buckets: all.length, elements, ranks });
+    return nextInterval(this.#before, { buckets: count, elements, ranks });
   }
 
   #unknown(place: number): Error {

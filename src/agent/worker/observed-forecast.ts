@@ -12,6 +12,7 @@ import type { ToWorker } from '../../shared/protocol/worker.ts';
 import { foreseeExchange } from '../forecast/foresee-exchange.ts';
 import { offeredPlans, replacesMomentum } from '../forecast/offered-plans.ts';
 import type { FlatTensor } from '../plan/buckets.ts';
+import type { OwnAverages } from './observed-buckets.ts';
 
 type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
@@ -19,13 +20,13 @@ type Configuration = Extract<ToWorker, { type: 'configure' }>;
 const TIMED = 4_000_000;
 
 /**
- * @param times exchanges in each step
+ * Predicts the exchanges of a step.
  * @throws GradwireError if the methods cannot be timed
  */
 export async function observedForecast(
   { network, places, plan, spec }: Configuration,
   tensors: readonly FlatTensor[],
-  times: number,
+  { times, width }: OwnAverages,
 ): Promise<ForecastRecord> {
   const { ranks } = spec.world;
   const cost = network ?? LOOPBACK;
@@ -47,7 +48,7 @@ export async function observedForecast(
     at: Date.now(),
     ranks,
     isMeasured: network !== undefined,
-    own: recorded(own, times),
+    own: recorded(narrowed(own, width), times),
     // An element is read and written twice, which takes as long as to add it twice.
     copies: 2000 * times * elements * cost.gamma,
     offered: plans.flatMap(({ label, method }, index) =>
@@ -60,6 +61,17 @@ export async function observedForecast(
     ),
   };
 }
+
+/** An exchange of narrower elements than ours, which are floats of 32 bits. */
+const narrowed = (
+  { bandwidth, payloadBytes, wireBytes, ...others }: ExchangeForecast,
+  width: number,
+): ExchangeForecast => ({
+  ...others,
+  bandwidth: width * bandwidth,
+  payloadBytes: width * payloadBytes,
+  wireBytes: width * wireBytes,
+});
 
 /** A prediction of so many exchanges as a record has it. */
 const recorded = (

@@ -12,7 +12,7 @@ import type { Stepped } from '../bridge/messages.ts';
 import type { StepResult } from '../training/trainer.ts';
 import type { Gathered } from '../world/report-channel.ts';
 import { rankError } from './trainers/rank-error.ts';
-import { ObservedBuckets } from './observed-buckets.ts';
+import { ObservedBuckets, type OwnAverages } from './observed-buckets.ts';
 import { LoggedValues } from './steps/logged-values.ts';
 import { passesOf } from './steps/program-steps.ts';
 
@@ -30,8 +30,8 @@ export interface ObservedOptions {
   readonly stops: () => boolean;
   /** Elements of its first model. */
   readonly elements: number;
-  /** Predicts what exchanges through Gradwire would take, so many in each step. */
-  readonly forecast: (times: number) => Promise<ForecastRecord>;
+  /** Predicts what exchanges through Gradwire would take. */
+  readonly forecast: (own: OwnAverages) => Promise<ForecastRecord>;
 }
 
 /** The iteration from which steps have settled: timing methods beside the program disturbs none that is judged. */
@@ -46,6 +46,7 @@ export async function observe(options: ObservedOptions): Promise<void> {
   let iteration = 0;
   let loss: number | undefined;
   let forecast: Promise<void> | undefined;
+  let isOver = false;
   const logged = new LoggedValues((notice) => {
     report({ type: 'notice', at: Date.now(), rank, ...notice });
   });
@@ -71,13 +72,14 @@ export async function observe(options: ObservedOptions): Promise<void> {
     report(() => record);
     iteration++;
     if (iteration === SETTLED && rank === 0 && ranks > 1) {
-      forecast = reportForecast(options, buckets);
+      forecast = reportForecast(options, buckets, () => isOver);
     }
     await room();
   }
   buckets.close();
   if (rank !== 0) return;
   if (!stops()) await forecast;
+  isOver = true;
   report({
     type: 'done',
     at: Date.now(),
@@ -91,10 +93,13 @@ export async function observe(options: ObservedOptions): Promise<void> {
 async function reportForecast(
   { elements, forecast, rank, report }: ObservedOptions,
   buckets: ObservedBuckets,
+  isOver: () => boolean,
 ): Promise<void> {
   try {
-    report(await forecast(buckets.averagesOf(elements)));
+    const record = await forecast(buckets.averagesOf(elements));
+    if (!isOver()) report(record);
   } catch (error) {
+    if (isOver()) return;
     const { message } = rankError(error);
     report({
       type: 'notice',

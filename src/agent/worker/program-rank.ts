@@ -136,7 +136,7 @@ export class ProgramRank {
       plan,
       iterations: spec.iterations,
       elements: parameters,
-      forecast: (times) => observedForecast(this.#configuration, tensors, times),
+      forecast: (own) => observedForecast(this.#configuration, tensors, own),
     });
   }
 

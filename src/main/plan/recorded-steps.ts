@@ -7,12 +7,17 @@ import type { RunStore } from '../store/run-store.ts';
 
 const PAGE = 5000;
 
-/** Returns the iterations that all ranks have, from ≤ iteration < to, ascending. */
+/**
+ * Returns the iterations that all ranks have, from ≤ iteration < to, ascending.
+ * @param hides whether what is overlapped is hidden behind computing, and in no phase: so it is of programs, whose
+ * exchange begins within their backward pass
+ */
 export function recordedSteps(
   store: RunStore,
   run: string,
   ranks: number,
   { from, to }: { readonly from: number; readonly to: number },
+  hides: boolean,
 ): readonly RecordedStep[] {
   const byIteration = new Map<number, IterationRecord[]>();
   let place: IterationPlace | undefined = { from };
@@ -27,14 +32,18 @@ export function recordedSteps(
   }
   return [...byIteration]
     .filter(([, records]) => records.length === ranks)
-    .map(([iteration, records]) => split(iteration, records))
+    .map(([iteration, records]) => split(iteration, records, hides))
     .toSorted((a, b) => a.iteration - b.iteration);
 }
 
 type Recorded = Pick<IterationRecord, 'overlapped' | 'phases' | 'wall'>;
 
 /** The slowest rank's own work counts, because the others wait for it. */
-export function split(iteration: number, records: readonly Recorded[]): RecordedStep {
+export function split(
+  iteration: number,
+  records: readonly Recorded[],
+  hides: boolean,
+): RecordedStep {
   const mean = (of: (record: Recorded) => number) =>
     records.reduce((sum, record) => sum + of(record), 0) / records.length;
   const phase = (name: Phase) => mean(({ phases }) => phases[name] ?? 0);
@@ -50,6 +59,6 @@ export function split(iteration: number, records: readonly Recorded[]): Recorded
   );
   const own = Math.max(0, Math.min(slowest, wall - compress - decompress));
   const exchange = Math.max(0, wall - own - compress - decompress);
-  const hidden = mean(({ overlapped }) => overlapped);
+  const hidden = hides ? mean(({ overlapped }) => overlapped) : 0;
   return { iteration, own, compress, exchange, decompress, hidden };
 }

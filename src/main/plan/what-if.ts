@@ -183,15 +183,17 @@ function requireReplayable(detail: RunDetail): TensorsRecord['tensors'] | undefi
   assertForecastable(spec);
   const told = eventsOf(detail, 'tensors').at(-1);
   const why =
-    localStepsOf(spec) !== undefined
-      ? 'exchanges only every few iterations'
-      : isProgram(spec.workload) && told === undefined
-        ? `is a program that has not told its tensors: it was recorded by an older version, did not get that far, has models that step in turns, or more than ${MOST_TENSORS} tensors`
-        : undefined;
+    spec.overlap === true || spec.doubleBuffer === true
+      ? 'hides its exchanges behind computation, and its records do not tell compression from that'
+      : localStepsOf(spec) !== undefined
+        ? 'exchanges only every few iterations'
+        : isProgram(spec.workload) && told === undefined
+          ? `is a program that has not told its tensors: it was recorded by an older version, did not get that far, has models that step in turns, or more than ${MOST_TENSORS} tensors`
+          : undefined;
   if (why === undefined) return told?.tensors;
   throw inputError('WHAT_IF_MISFIT', `run ${id} cannot be replayed: it ${why}`, {
     place: id,
-    next: 'Choose another run of synchronous training.',
+    next: 'Choose a run of synchronous training without overlap.',
   });
 }
 
@@ -214,8 +216,7 @@ function requireWholeAverages(
     (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
     0,
   );
-  const isWhole = dense === 4 * elements || dense === 2 * elements;
-  if (isWhole && payload !== undefined) return;
+  if (dense === 4 * elements && payload !== undefined) return;
   const why =
     payload === undefined
       ? 'communicates by a hook of its own, and what that sends is not known'
@@ -260,7 +261,8 @@ function stepsOf(
 ): readonly RecordedStep[] {
   const first = Math.max(from + SETTLING, to - most);
   if (first >= to) return [];
-  return recordedSteps(store, id, spec.world.ranks, { from: first, to });
+  const range = { from: first, to };
+  return recordedSteps(store, id, spec.world.ranks, range, isProgram(spec.workload));
 }
 
 /** The exchange after a change, as a switch would make it: another method drops parameters. */

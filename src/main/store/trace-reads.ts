@@ -45,7 +45,7 @@ export class TraceReads {
   /** The first records of a range, by iteration and rank, as many as fit into a message. */
   piece(id: string, { from, fromRank = 0, to }: TracePlace): TracePiece {
     const { database, rows, statements } = this.#sources;
-    // Row by row: a record may have a quarter of a piece, and a page of them a hundred times as much.
+    // Row by row: a page of records may have a hundred times as much as a piece.
     const { fit, isLast } = database.guard(() => {
       const place = { run: rows.row(id).number, from, fromRank, to };
       const fit: StoredRow[] = [];

@@ -53,7 +53,7 @@ export const commandCodes = codeGroup({
     },
     WHAT_IF_MISFIT: {
       means: 'The run cannot be replayed under other settings.',
-      next: 'Choose another run of synchronous training.',
+      next: 'Choose a run of synchronous training without overlap.',
     },
     WHAT_IF_TOO_FEW: {
       means: 'The plan in force has too few iterations to replay.',
@@ -93,8 +93,8 @@ export const commandCodes = codeGroup({
       next: 'Give the path of a file that exists and that you may read.',
     },
     FORESIGHT_UNAVAILABLE: {
-      means: 'The effect of a switch cannot be predicted for this run.',
-      next: 'Switch without a prediction: its effect is measured afterwards.',
+      means: 'The effect of a switch, or of joining, cannot be predicted for this run.',
+      next: 'Switch, or let the program join, without a prediction: the effect is measured afterwards.',
     },
     FULL_SCALE_MISSING: {
       means: 'The figure can be reproduced at laptop scale only.',
@@ -143,7 +143,7 @@ export const commandCodes = codeGroup({
     },
     PLAN_PROGRAM: {
       means: 'plan cannot predict a program of your own.',
-      next: 'Run it, and read its phases.',
+      next: 'Run it, and read its verdict; or replay the run otherwise: gradwire runs what-if.',
     },
     PROGRAM_OBSERVED: {
       means: 'The operation needs a program that joins, but this one is only observed.',

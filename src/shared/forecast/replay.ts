@@ -11,8 +11,8 @@
  *
  * c corrects the constant that dominates the prediction, as `adaptive` does
  * (`cost-model/network-correction.ts`); s is how much slower methods ran than in the rehearsal. An
- * iteration that is replayed under its own plan is therefore itself. What computing hides of an
- * exchange is not in the step; how much of another one it would hide is between two bounds
+ * iteration that is replayed under its own plan is therefore itself. What computing hides of a
+ * program's exchange is not in the step; how much of another one it would hide is between two bounds
  * (`cost-model/hidden-exchange.ts`).
  */
 import {

@@ -51,7 +51,10 @@ const forecastRecordSchema = z.strictObject({
   own: predictedExchangeSchema,
   /** Milliseconds in which a rank copies its gradient to Gradwire, and the average back, in each step. */
   copies: time,
-  /** Every method with its defaults, by every collective that can carry it. */
+  /**
+   * Methods with their defaults, but those with momentum of their own or that move a part of the weights, by every
+   * collective that `auto` may take.
+   */
   offered: z.array(offeredExchangeSchema).max(1000).readonly(),
 });
 export type ForecastRecord = z.infer<typeof forecastRecordSchema>;

@@ -62,7 +62,7 @@ export const workloadSchema = z.strictObject({
     .min(10)
     .max(100_000_000)
     .optional()
-    .describe('Samples that a generated click log has, with those for testing')
+    .describe('Samples that a generated click log has, including those for testing')
     .meta({ title: 'Samples' }),
   features: z
     .int()

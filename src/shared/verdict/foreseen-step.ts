@@ -126,10 +126,15 @@ function correctedExchange(
   const plain = 1000 * totalSeconds(then);
   const predicted = 1000 * totalSeconds(now);
   const correction = correctionAfter(observed / 1000, now, UNCORRECTED);
-  const mean = 1000 * totalSeconds(correctedTerms(then, correction));
+  const corrected = (terms: ExchangeForecast): number =>
+    1000 * totalSeconds(correctedTerms(terms, correction));
+  const mean = corrected(then);
   const ratio = predicted > 0 ? bounded(observed / predicted) : 1;
   // What even the largest correction does not explain is no matter of bytes, and stays.
-  const unexplained = Math.max(0, observed - ratio * predicted);
+  const unexplained = Math.max(
+    0,
+    observed - Math.max(corrected(now), ratio * predicted),
+  );
   const { high, low } = spanned(mean, [plain, plain * ratio], MARGIN);
   return { low, mean: mean + unexplained, high: high + unexplained };
 }

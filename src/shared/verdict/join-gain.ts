@@ -17,6 +17,7 @@ import {
   formatFactor,
   formatWholePercent,
 } from '../words/units.ts';
+import { DEFAULT_METHOD } from '../plan/exchange-plan.ts';
 import type { Crowd } from './core-crowding.ts';
 import { foreseenStep, MARGIN, REHEARSAL_MARGIN } from './foreseen-step.ts';
 import { estimateText, term, type Statement } from './proof.ts';
@@ -42,7 +43,7 @@ export interface Offer {
 
 type Observed = Pick<WindowSummary, 'overlapped' | 'phases' | 'series' | 'wall'>;
 
-/** Every method by its best collective, the shortest step first. */
+/** Methods, each by its best collective, the shortest step first. */
 export function offersOf(
   summary: Observed,
   account: StepAccount,
@@ -105,13 +106,17 @@ function bestStatement(
   const took = `a step would take about ${estimateText(best.step)} instead of ${formatDuration(step.mean)}`;
   return {
     text: pays
-      ? `joined with ${best.label} (${best.collective}), ${took}: ${formatFactor(factor)} as fast${condition(crowd)}`
-      : `do not compress here: with the best of ${offers.length} methods, ${best.label} (${best.collective}), ${took}, which is no clear gain`,
+      ? `joined with ${titleOf(best.label)} (${best.collective}), ${took}: ${formatFactor(factor)} as fast${condition(crowd)}`
+      : `do not compress here: with the best of ${offers.length} methods, ${titleOf(best.label)} (${best.collective}), ${took}, which is no clear gain`,
     evidence: 'phases',
     proof: proofOf(summary, account, forecast, offers),
     remedy: { id: 'join', gain: { step: best.step, factor, isBound: false } },
   };
 }
+
+/** A method as sentences have it: "none" would be no method at all. */
+export const titleOf = (label: string): string =>
+  label === DEFAULT_METHOD ? 'uncompressed' : label;
 
 /** The cores that the agents beside the ranks need, where there are not enough. */
 const condition = (crowd: Crowd | undefined): string =>

@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== 'linux' || (node === undefined && !isRequir
             ...set('iterations=70', 'backend=wasm', 'onFailure=restart'),
             ...set('checkpointEvery=25', 'exchange.method=topk', 'exchange.ratio=0.05'),
             // So slow that it is still under way when a busy machine gets to kill a rank.
-            ...set('network={bandwidth: 10 Gbit/s, latency: 5 ms}'),
+            ...set('network={bandwidth: 10 Gbit/s, latency: 50 ms}'),
             ...['--switch', '30:method=qsgd'],
           );
         const whole = launched();

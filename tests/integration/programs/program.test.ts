@@ -159,6 +159,8 @@ test('a program that is observed communicates by itself, and learns what joining
   expect(isMeasured).toBe(false);
   expect(own.payloadBytes).toBe(4004);
   expect(offered.filter(({ chosen }) => chosen).length).toBeGreaterThan(10);
+  // Only what `auto` may take: others change what is exchanged.
+  expect(offered.map(({ collective }) => collective)).not.toContain('ok-topk');
   // Its optimiser keeps its own momentum.
   expect(offered.map(({ method }) => method)).not.toContain('dgc');
   const judged = await home.run(['runs', 'verdict', 'last']);

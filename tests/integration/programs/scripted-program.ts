@@ -50,7 +50,24 @@ const step = {
   backward: 3,
   apply: 1,
   lr: 0.5,
-  ...(mode === 'observe' ? { wait: 0.5, overlapped: 0.25, bytes: 4 * LENGTH } : {}),
+  ...(mode === 'observe'
+    ? {
+        wait: 0.5,
+        overlapped: 0.25,
+        bytes: 4 * LENGTH,
+        buckets: [[0, 0, 0.75, 0.5, 0.25, 1]],
+      }
+    : {}),
+};
+/** All of the model is one bucket. */
+const bucket = {
+  place: 0,
+  name: 'first … last',
+  tensors: 3,
+  length: LENGTH,
+  bytes: 4 * LENGTH,
+  dtype: 'float32',
+  encoded: false,
 };
 const weights = new Float32Array(LENGTH);
 const velocity = new Float32Array(LENGTH);
@@ -152,7 +169,8 @@ for (let iteration = 0; iteration < wanted; iteration++) {
       continue;
     }
     const loss = iteration === 3 ? 'NaN' : 0.25;
-    bridge.send({ type: 'stepped', step, values: { loss, accuracy: 0.5 } });
+    const told = iteration === 0 ? { layout: [bucket] } : {};
+    bridge.send({ type: 'stepped', step, values: { loss, accuracy: 0.5 }, ...told });
   }
 }
 bridge.send({ type: 'end' });

@@ -93,6 +93,9 @@ describe.each(Object.entries(NETWORKS))('%s', (_, network) => {
       for (const ranks of [...RANKS, 1, 3, 5, 6, 7, 12, 15]) {
         const seconds = [0, ...SIZES].map((bytes) => at(ranks, bytes));
         expect(seconds, `P = ${ranks}`).toEqual(seconds.toSorted((a, b) => a - b));
+        const [none] = seconds;
+        if (ranks > 1 && network.beta > 0)
+          expect(seconds.at(-1)).toBeGreaterThan(none!);
       }
       // Only between powers of two: others fold in pairs first, which costs more than to have a rank more.
       if (network.timed !== undefined) return;

@@ -124,7 +124,9 @@ it('an iteration is split by its slowest rank, and its parts add up to its wall 
       other: 0,
     },
   });
-  const step = split(3, [rank(4, 4.5), rank(6, 2.5)]);
+  const records = [rank(4, 4.5), rank(6, 2.5)];
+  expect(split(3, records, false).hidden).toBe(0);
+  const step = split(3, records, true);
   expect(step).toEqual({
     iteration: 3,
     own: 6,

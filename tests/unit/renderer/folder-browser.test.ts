@@ -37,3 +37,14 @@ test('a folder that cannot be read has its error, until another one is', async (
   expect(await reading).toBe('/');
   expect(browser.error).toBeUndefined();
 });
+
+test('what was read before is forgotten, and an answer about it does not come back', async () => {
+  const host = new ScriptedHost();
+  const browser = new FolderBrowser(host.connection.api);
+  const reading = browser.open('/old');
+  browser.forget();
+  expect(browser.isReading).toBe(false);
+  await host.next('folder').answer(listing('/old'));
+  expect(await reading).toBeUndefined();
+  expect(browser.listing).toBeUndefined();
+});

@@ -20,6 +20,7 @@ type Times = readonly [
   end: number,
   wait: number,
   hidden: number,
+  averages?: number,
 ];
 
 const stepped = (
@@ -27,7 +28,20 @@ const stepped = (
   layout: readonly BucketLayout[] = [],
 ): Stepped => ({
   type: 'stepped',
-  step: { at: 0, wall: 10, apply: 1, lr: 0.1, buckets: times.map((one) => [...one]) },
+  step: {
+    at: 0,
+    wall: 10,
+    apply: 1,
+    lr: 0.1,
+    buckets: times.map(([place, begin, end, wait, hidden, averages = 1]) => [
+      place,
+      begin,
+      end,
+      wait,
+      hidden,
+      averages,
+    ]),
+  },
   values: {},
   layout,
 });
@@ -70,15 +84,11 @@ it('sums what each bucket costs, over intervals', () => {
 
 it('adds what a step averages several times to one exchange', () => {
   const { buckets, records } = observing();
-  const twice: Times[] = [
-    [0, 0, 1, 1, 0],
-    [0, 0, 3, 2, 0.5],
-  ];
-  buckets.add(0, stepped(twice, [bucket(0)]));
+  buckets.add(0, stepped([[0, 0, 1, 3, 0.5, 2]], [bucket(0)]));
   const [sum] = records[0]!.buckets;
   expect(sum).toMatchObject({ begin: 0, end: 1, wait: 3, hidden: 0.5, payload: 80 });
   expect(sum).not.toHaveProperty('ownExchanges');
-  expect(buckets.averagesOf(10)).toBe(2);
+  expect(buckets.averagesOf(10)).toEqual({ times: 2, width: 1 });
   expect(() => buckets.averagesOf(15)).toThrow(
     'a step averages 20 elements, and its first model has 15',
   );
@@ -89,7 +99,13 @@ it('says nothing of what a hook of the program sends, nor predicts what cannot j
   hooked.buckets.add(0, stepped([[0, 0, 1, 1, 0]], [bucket(0, { encoded: true })]));
   expect(hooked.buckets.isEncoded).toBe(true);
   expect(hooked.records[0]!.buckets[0]).not.toHaveProperty('payload');
-  expect(() => hooked.buckets.averagesOf(10)).toThrow('a hook of its own communicates');
+  expect(() => hooked.buckets.averagesOf(10)).toThrow(
+    'a hook of the program’s communicates',
+  );
+  const half = observing();
+  const halves = bucket(0, { dtype: 'bfloat16', bytes: 20 });
+  half.buckets.add(0, stepped([[0, 0, 1, 1, 0]], [halves]));
+  expect(half.buckets.averagesOf(10)).toEqual({ times: 1, width: 0.5 });
   const double = observing();
   double.buckets.add(0, stepped([[0, 0, 1, 1, 0]], [bucket(0, { dtype: 'float64' })]));
   expect(double.records[0]!.buckets[0]).toMatchObject({ dtype: 'float64' });

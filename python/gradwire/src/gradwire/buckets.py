@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
-_MOST_NAME = 300
-"""Characters of a name; the agent takes a few more."""
+from .layout import cut
+
+_MOST_PLACES = 10_000
+"""Buckets that are told, as many as the agent takes: those of later ones are not."""
 
 
 class SeenBuckets:
@@ -14,22 +17,22 @@ class SeenBuckets:
     def __init__(self) -> None:
         self._names: dict[int, tuple[int, str]] = {}
         """Place and name of each parameter, by its identity."""
-        self._modules: set[int] = set()
+        self._modules: weakref.WeakSet[Any] = weakref.WeakSet()
         self._places: dict[tuple[Any, ...], int] = {}
         self._untold: list[dict[str, Any]] = []
 
     def add_names(self, module: Any) -> None:
         """Adds the names of a DDP module's parameters, once."""
-        if id(module) in self._modules:
+        if module in self._modules:
             return
-        self._modules.add(id(module))
+        self._modules.add(module)
         number = len(self._modules)
         for within, parameter in module.module.named_parameters():
             # Models often have layers of the same names.
             name = within if number == 1 else f"model {number}: {within}"
             self._names[id(parameter)] = (len(self._names), name)
 
-    def place(self, bucket: Any, is_encoded: bool) -> int:
+    def place(self, bucket: Any, is_encoded: bool) -> int | None:
         """The bucket's number. `is_encoded`: whether a hook of the program decides what is sent."""
         parameters = bucket.parameters()
         ends = (id(parameters[0]), id(parameters[-1])) if parameters else ()
@@ -38,12 +41,14 @@ class SeenBuckets:
         if known is not None:
             return known
         place = len(self._places)
+        if place >= _MOST_PLACES:
+            return None
         self._places[key] = place
         self._untold.append(self._told(place, bucket, parameters, is_encoded))
         return place
 
     def take(self) -> dict[str, Any]:
-        """What has not been told yet, as `stepped` has it."""
+        """Buckets that have not been told yet, as `stepped` has them."""
         if not self._untold:
             return {}
         untold, self._untold = self._untold, []
@@ -53,12 +58,12 @@ class SeenBuckets:
         self, place: int, bucket: Any, parameters: list[Any], is_encoded: bool
     ) -> dict[str, Any]:
         named = sorted(self._names.get(id(one), (0, "?")) for one in parameters)
-        names = [name for _, name in named] or ["?"]
+        names = [cut(name) for _, name in named] or ["?"]
         name = names[0] if len(names) < 2 else f"{names[0]} … {names[-1]}"
         buffer = bucket.buffer()
         return {
             "place": place,
-            "name": name[:_MOST_NAME],
+            "name": name,
             "tensors": len(parameters),
             "length": buffer.numel(),
             "bytes": buffer.numel() * buffer.element_size(),

@@ -43,10 +43,11 @@ _MOST_NAME = 400
 
 def told_tensors(layout: Layout) -> list[dict[str, Any]]:
     """The tensors as `attach` has them: long names are cut."""
-    return [{"name": _cut(one.name), "shape": one.shape} for one in layout.tensors]
+    return [{"name": cut(one.name), "shape": one.shape} for one in layout.tensors]
 
 
-def _cut(name: str) -> str:
+def cut(name: str) -> str:
+    """A name that is not longer than what is told."""
     return name if len(name) <= _MOST_NAME else f"{name[: _MOST_NAME - 1]}…"
 
 

@@ -48,7 +48,11 @@ class LeftOut:
             for parameter in group["params"]
             if parameter.grad is not None and id(parameter) not in self._averaged
         ]
-        thawed = [self._frozen[id(one)] for one in left_out if id(one) in self._frozen]
+        thawed = [
+            self._frozen[id(one)]
+            for one in left_out
+            if id(one) in self._frozen and one.requires_grad
+        ]
         if thawed:
             shown = f"{', '.join(thawed[:3])}{', …' if len(thawed) > 3 else ''}"
             raise GradwireError(

@@ -39,9 +39,9 @@ class StepClock:
         """The step's spans, if it is traced."""
         self._complete_at: int | None = None
         """When the last gradient was there that is being averaged."""
-        self._buckets: list[tuple[int, int | None, int]] = []
+        self._buckets: list[tuple[int, int | None, int | None]] = []
         """When its buckets were communicated, and their places; an end may not have been seen."""
-        self._told_buckets: list[list[float]] = []
+        self._told_buckets: dict[int, list[float]] = {}
         """The buckets of this step as `stepped` has them."""
         self._has_forward = self._has_backward = self._has_buckets = False
         self._data = self._forward = self._backward = self._apply = 0
@@ -107,7 +107,7 @@ class StepClock:
             self._idles(now)
             self._has_backward = True
 
-    def bucket(self, begin: int, end: int | None, size: int, place: int = 0) -> None:
+    def bucket(self, begin: int, end: int | None, size: int, place: int | None = 0) -> None:
         """A bucket of so many bytes, dense, was communicated: at the latest until the average."""
         self._buckets.append((begin, end, place))
         self._has_buckets = True
@@ -175,7 +175,7 @@ class StepClock:
             step["wait"] = _ms(self._wait)
             step["overlapped"] = _ms(self._overlapped)
             step["bytes"] = self._bytes
-            step["buckets"] = self._told_buckets
+            step["buckets"] = list(self._told_buckets.values())
         if self._spans is not None:
             step["trace"] = self._spans.told(start)
             self._spans = None
@@ -183,7 +183,7 @@ class StepClock:
         self._apply_since = None
         self._data = self._forward = self._backward = self._apply = 0
         self._exchange = self._wait = self._overlapped = self._bytes = 0
-        self._told_buckets = []
+        self._told_buckets = {}
         return step
 
     def _add_buckets(self, complete_at: int, now: int) -> None:
@@ -197,8 +197,17 @@ class StepClock:
             reached = max(reached, last)
             self._overlapped += hidden
             self._wait += exposed
-            told = (begin - first, last - first, exposed, hidden)
-            self._told_buckets.append([place, *(_ms(each) for each in told)])
+            if place is None:
+                continue
+            told = self._told_buckets.get(place)
+            if told is None:
+                moments = (_ms(begin - first), _ms(last - first))
+                self._told_buckets[place] = [place, *moments, _ms(exposed), _ms(hidden), 1]
+            else:
+                # It is averaged once more in this step.
+                told[3] += _ms(exposed)
+                told[4] += _ms(hidden)
+                told[5] += 1
 
     def _idles(self, now: int) -> None:
         """Computing has ended, and with it the step, unless more of it follows."""
@@ -217,5 +226,5 @@ def _ms(nanoseconds: int) -> float:
     return max(0, nanoseconds) / _NS_PER_MS
 
 
-def _begin_of(bucket: tuple[int, int | None, int]) -> int:
+def _begin_of(bucket: tuple[int, int | None, int | None]) -> int:
     return bucket[0]

@@ -16,7 +16,7 @@ Stretch = tuple[int, int]
 
 
 class StepSpans:
-    """What a clock has seen of one step, in the order in which it ended."""
+    """Stretches of one step that a clock has seen, in the order in which they ended."""
 
     def __init__(self) -> None:
         self._spans: list[tuple[str, int, int]] = []
@@ -50,7 +50,7 @@ class StepSpans:
             self._put("apply", first, last)
 
     def told(self, begin: int) -> dict[str, Any]:
-        """All of it as `stepped` has it, from the step's begin on."""
+        """The spans as `stepped` has them, from the step's begin on."""
         told: dict[str, Any] = {
             "spans": [
                 [phase, max(0, start - begin), end - max(start, begin)]
@@ -73,7 +73,7 @@ class StepSpans:
 
 
 def _without(holes: Sequence[Stretch], start: int, end: int) -> list[Stretch]:
-    """What is left of a stretch."""
+    """The rest of a stretch."""
     left = []
     for first, last in sorted(holes):
         if last <= start:

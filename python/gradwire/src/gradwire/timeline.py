@@ -23,7 +23,7 @@ _FAR_MS = 1000.0
 class Bucket:
     """The communication of a bucket: its beginning, and its end once that is seen."""
 
-    def __init__(self, size: int, place: int, begin: Any) -> None:
+    def __init__(self, size: int, place: int | None, begin: Any) -> None:
         self.size = size
         self.place = place
         self.begin = begin
@@ -74,7 +74,7 @@ class Timeline:
         """The program reaches a moment."""
         self._moments.append((name, time.monotonic_ns()))
 
-    def bucket(self, size: int, place: int) -> Bucket:
+    def bucket(self, size: int, place: int | None) -> Bucket:
         """A bucket begins to be communicated; `place`: its number in what was told of buckets."""
         bucket = Bucket(size, place, self.moment())
         self._moments.append(("bucket", bucket))

@@ -40,7 +40,7 @@ export const clicks = clickLog({
   of: (collector, n) => collector.ofSplit(n),
 });
 
-/** Every LARGE_TEST-th part of the larger log is for testing. */
+/** The larger log’s last part for testing is one of so many. */
 const LARGE_TEST = 4;
 
 /** Enough samples for losses that differ by less than a hundredth. The last quarter is for testing. */

@@ -28,6 +28,14 @@ export class FolderBrowser {
     return this.#isReading;
   }
 
+  /** Forgets what was read: of another time, it may be gone. */
+  forget(): void {
+    this.#question++;
+    this.#listing = undefined;
+    this.#error = undefined;
+    this.#isReading = false;
+  }
+
   /**
    * Reads a folder; empty: the user's home.
    * @returns its absolute path; undefined if it cannot be read, or another one was asked for since
