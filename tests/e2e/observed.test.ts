@@ -100,7 +100,7 @@ test('shows what each method would make of its step, and replays it', async () =
   const rows = await offers.locator('tbody tr').allTextContents();
   expect(rows.map((row) => row.replace(/\s+/g, ' ').trim())).toEqual([
     expect.stringMatching(/^topk 1 %2\.55 ms/) as string,
-    expect.stringMatching(/^none3\.51 ms/) as string,
+    expect.stringMatching(/^uncompressed3\.51 ms/) as string,
   ]);
   expect(await app.part('verdict').textContent()).toMatch(/Joined with topk 1\s%/);
   expect(await app.part('what-if-open').count()).toBe(1);
