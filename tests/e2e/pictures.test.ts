@@ -40,6 +40,12 @@ afterAll(() => app?.[Symbol.asyncDispose]());
 
 async function prepare(home: GradwireHome): Promise<void> {
   await storeRun(home);
+  const reproduced = path.join(home.directory, 'reproduced');
+  mkdirSync(reproduced);
+  for (const figure of figures) {
+    const file = path.join(reproduced, `${figure.id}.json`);
+    writeFileSync(file, JSON.stringify(madeUp(figure)));
+  }
   if (!soaking) return;
   const short = ['--set', 'iterations=40', '--set', 'world.ranks=2'];
   succeeded(
@@ -58,12 +64,6 @@ async function prepare(home: GradwireHome): Promise<void> {
       .map((line) => (JSON.parse(line) as { id: string }).id);
   runs = await idsOf('runs');
   [sweep] = (await idsOf('sweeps')) as [string];
-  const reproduced = path.join(home.directory, 'reproduced');
-  mkdirSync(reproduced);
-  for (const figure of figures) {
-    const file = path.join(reproduced, `${figure.id}.json`);
-    writeFileSync(file, JSON.stringify(madeUp(figure)));
-  }
 }
 
 /** A run whose iterations have every phase, longest in turn, and two that were compared. */
@@ -176,33 +176,27 @@ test('the table of magnitudes has what is drawn, and every element once', async 
   expect([4, 5, 6, 7].map(sum)).toEqual([14, 15, 4, 5]);
 });
 
-test(
-  'the chart of a figure is drawn in the colours of the theme',
-  { tags: 'soak' },
-  async () => {
-    await open('figures', 'figure');
-    const card = app.part('figure').first();
-    await card.getByText('What came out').click();
-    const chart = card.getByTestId('figure-chart');
-    await chart.waitFor();
-    const grounds = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(
-        await chart.evaluate((image: { naturalWidth: number }) => image.naturalWidth),
-      ).toBe(720);
-      await chart.scrollIntoViewIfNeeded();
-      grounds.push(await blocksOf(blank, await chart.screenshot()));
-      expect([colorScheme, await app.obstacles()]).toEqual([colorScheme, []]);
-    }
-    const [light, dark] = grounds as [Blocks, Blocks];
-    expect(light.contrasts.filter((contrast) => contrast > 3).length).toBeGreaterThan(
-      50,
-    );
-    expect([lostIn(light, dark), lostIn(dark, light)]).toEqual([[], []]);
-    expect(app.errors).toEqual([]);
-  },
-);
+test('the chart of a figure is drawn in the colours of the theme', async () => {
+  await open('figures', 'figure');
+  const card = app.part('figure').first();
+  await card.getByText('What came out').click();
+  const chart = card.getByTestId('figure-chart');
+  await chart.waitFor();
+  const grounds = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(
+      await chart.evaluate((image: { naturalWidth: number }) => image.naturalWidth),
+    ).toBe(720);
+    await chart.scrollIntoViewIfNeeded();
+    grounds.push(await blocksOf(blank, await chart.screenshot()));
+    expect([colorScheme, await app.obstacles()]).toEqual([colorScheme, []]);
+  }
+  const [light, dark] = grounds as [Blocks, Blocks];
+  expect(light.contrasts.filter((contrast) => contrast > 3).length).toBeGreaterThan(50);
+  expect([lostIn(light, dark), lostIn(dark, light)]).toEqual([[], []]);
+  expect(app.errors).toEqual([]);
+});
 
 // 720: a window of 1440 pixels at 200 %.
 describe.each([1024, 720, 600, 390])('%d pixels wide', { tags: 'soak' }, (width) => {
@@ -349,7 +343,7 @@ function toTop(element: Drawn): void {
   element.scrollIntoView({ block: 'start' });
 }
 
-/** What is drawn beyond the right edge of an element, or of a box within it, and cannot be scrolled to. */
+/** Elements that are drawn beyond the right edge of an element, or of a box within it, and cannot be scrolled to. */
 function outOf(whole: Drawn): readonly string[] {
   const found: string[] = [];
   for (const element of whole.querySelectorAll('*')) {

@@ -35,7 +35,7 @@ const iterationShown = async (): Promise<number> =>
 /** Until that part of the page has a text like this: which it is. */
 async function untilShown(testId: string, pattern: RegExp): Promise<string> {
   const part = page.getByTestId(testId).filter({ hasText: pattern });
-  await part.waitFor();
+  await orTheWholePage(part.waitFor(), `${testId} like ${pattern}`);
   return (await part.innerText()).trim();
 }
 
@@ -46,18 +46,22 @@ declare const document: {
 declare const requestAnimationFrame: (callback: () => void) => void;
 
 async function untilIteration(least: number): Promise<void> {
+  const shown = page.waitForFunction(
+    (from) => {
+      const shown = document.querySelector('[data-testid=live-iteration]')?.textContent;
+      return Number(shown?.replaceAll(/\D/g, '')) >= from;
+    },
+    least,
+    // Not with every frame: each look makes the page lay itself out.
+    { polling: 100 },
+  );
+  await orTheWholePage(shown, `iteration ${least}`);
+}
+
+/** Waits for what is to be shown; fails with the runs as they are stored, and all that is shown in its place. */
+async function orTheWholePage(shown: Promise<unknown>, what: string): Promise<void> {
   try {
-    await page.waitForFunction(
-      (from) => {
-        const shown = document.querySelector(
-          '[data-testid=live-iteration]',
-        )?.textContent;
-        return Number(shown?.replaceAll(/\D/g, '')) >= from;
-      },
-      least,
-      // Not with every frame: each look makes the page lay itself out.
-      { polling: 100 },
-    );
+    await shown;
   } catch (cause) {
     const { stdout: stored } = await home.run(['runs', 'list']);
     const [frame, body] = await Promise.all([
@@ -65,7 +69,7 @@ async function untilIteration(least: number): Promise<void> {
       answered(page.innerText('body'), 'does not answer'),
     ]);
     throw new Error(
-      `iteration ${least} was not shown. Stored:\n${stored}The page ${frame}:\n${body}`,
+      `${what} was not shown. Stored:\n${stored}The page ${frame}:\n${body}`,
       { cause },
     );
   }

@@ -83,8 +83,8 @@ export function foreseenStep(
   );
   const estimate: Estimate = {
     mean: mean!,
-    // What stays is not shorter than it was.
-    low: Math.max(Math.min(rest, step.low), least! - noise),
+    // What stays is not shorter than it was, and a few uneven steps leave its mean in doubt beyond zero.
+    low: Math.max(0, Math.min(rest, step.low), least! - noise),
     high: most! + noise,
   };
   return {

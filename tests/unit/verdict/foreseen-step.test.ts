@@ -1,23 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import type { ExchangeForecast } from '../../../src/shared/cost-model/exchange-forecast.ts';
+import { runOrderSchema } from '../../../src/shared/orders/orders.ts';
 import {
   foreseenStep,
   foreseenText,
 } from '../../../src/shared/verdict/foreseen-step.ts';
 import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import { accountOf } from '../../../src/shared/verdict/step-account.ts';
-import { summarizeWindow } from '../../../src/shared/verdict/window-summary.ts';
+import {
+  summarizeWindow,
+  VERDICT_MINIMUM,
+} from '../../../src/shared/verdict/window-summary.ts';
 import type { PhaseTimes } from '../../../src/shared/records/phases.ts';
 import { iterationRecord } from '../renderer/records.ts';
 
 /** Two ranks, twenty equal iterations. */
-function observed(phases: Partial<PhaseTimes>, overlapped = 0) {
+const observed = (phases: Partial<PhaseTimes>, overlapped = 0) =>
+  observedIn(
+    Array.from({ length: 20 }, () => phases),
+    overlapped,
+  );
+
+/** Two ranks with these iterations. */
+function observedIn(iterations: readonly Partial<PhaseTimes>[], overlapped = 0) {
   const recent = new RecentIterations(2, 64);
-  for (let iteration = 0; iteration < 20; iteration++) {
+  for (const [iteration, phases] of iterations.entries()) {
     for (const rank of [0, 1])
       recent.add(iterationRecord({ rank, iteration, phases, overlapped }));
   }
-  const summary = summarizeWindow(recent, 0, 20)!;
+  const summary = summarizeWindow(recent, 0, iterations.length)!;
   const account = accountOf(summary.series, {
     ranks: 2,
     flight: 0,
@@ -52,6 +63,25 @@ function forecast(times: Partial<ExchangeForecast>): ExchangeForecast {
 const DENSE = { compute: 10, receive: 20 };
 
 describe('a step foreseen', () => {
+  it('is never shorter than nothing, however uneven the steps: its switch is accepted', () => {
+    for (let n = VERDICT_MINIMUM; n < 40; n++) {
+      const uneven = Array.from({ length: n }, (_, i) => ({
+        compute: i === 1 ? 500 : 1,
+        receive: 1,
+      }));
+      const { then } = observedIn(uneven)({ bandwidth: 20 }, { bandwidth: 2 });
+      const { high, low, mean } = then;
+      const order = {
+        type: 'switch',
+        change: { method: 'topk' },
+        residual: 'flush',
+        foreseen: { step: mean, low, high },
+      };
+      expect([n, runOrderSchema.safeParse(order).error]).toEqual([n, undefined]);
+      expect([n, low <= mean]).toEqual([n, true]);
+    }
+  });
+
   it('replaces what is observed of the exchange and of compression', () => {
     const { now, then } = observed(DENSE)(
       { bandwidth: 20 },
