@@ -1,5 +1,5 @@
 /**
- * How well exchanges were predicted: each beside its measured time and the time that its bytes
+ * Predictions of exchanges, held against their measured times and the time that their bytes
  * take on the link at the least, which no prediction may beat.
  */
 import { formatDuration } from '../../src/shared/words/units.ts';
@@ -19,7 +19,7 @@ export interface PredictionLine {
   readonly predictedMs: number;
   /** Predicted over measured, less 1. */
   readonly off: number;
-  /** What the busiest rank sends, at the link's rate; undefined where the link has none. */
+  /** Time of the busiest rank's bytes at the link's rate; undefined where the link has none. */
   readonly wireMs?: number | undefined;
 }
 

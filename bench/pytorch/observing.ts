@@ -13,7 +13,7 @@ import { measure, type Measured } from './programs.ts';
  */
 const FIRST = 300;
 
-/** Of one run by itself and one that was observed, milliseconds. */
+/** Steps of one run by itself and of one that was observed, milliseconds. */
 interface ObservedPair {
   readonly alone: number;
   readonly observed: number;
@@ -30,7 +30,7 @@ export interface ObservedRow {
   readonly alone: number;
   readonly observed: number;
   readonly ratio: number;
-  /** Of each pair. */
+  /** Ratios of the pairs. */
   readonly ratios: readonly number[];
   readonly late: number;
 }

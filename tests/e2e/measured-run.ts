@@ -13,7 +13,7 @@ import {
   started,
 } from '../unit/main/sample-records.ts';
 
-/** Its id. */
+/** The run's id. */
 export const MEASURED = 'measured';
 
 const MACHINES = [
@@ -41,7 +41,7 @@ const BUCKETS = [
 ].map(({ first, elements }, place) => ({
   name: `${first} … ${first.replace('weight', 'bias')}`,
   elements,
-  /** Of its phases, all four of which together take a third of an iteration. */
+  /** Milliseconds of its phases, all four of which together take a third of an iteration. */
   scale: [1, 0.6, 0.3, 0.1][place]!,
 }));
 

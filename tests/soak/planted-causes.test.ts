@@ -53,8 +53,8 @@ test.each(casesWith([2, 8, 24]))('$name with $ranks ranks', async (cause) => {
 });
 
 /**
- * With more ranks than cores, a remedy changes how long ranks wait for cores, which no verdict promises: only a bound
- * holds. A core for each of 24 ranks, and links of other machines: tests/unit/verdict/planted-worlds.test.ts.
+ * Remedies whose promise holds where there are more ranks than cores: bounds only, since a remedy changes how long
+ * ranks wait for cores, which no verdict promises. A core for each of 24 ranks, and links of other machines: tests/unit/verdict/planted-worlds.test.ts.
  */
 const remedied = casesWith([2, 8, 24]).filter(
   ({ ranks, remedy }) => remedy !== undefined && (ranks === 2 || remedy.isBound),

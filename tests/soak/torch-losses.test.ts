@@ -47,7 +47,7 @@ const inStep: Readonly<Record<string, Case>> = {
   'vgg-16': ['shapes', 4, sgd(0.02)],
 };
 
-/** Where losses of the two differ the most, as a part of the loss. */
+/** The largest difference of the two's losses, as a part of the loss. */
 async function difference(
   model: string,
   [dataset, batchPerRank, optimizer]: Case,

@@ -89,7 +89,7 @@ const programTraceSchema = z.object({
     .readonly(),
   /** Spans beyond the most. */
   dropped: count.default(0),
-  /** When all of the gradient was there, and when the average was. */
+  /** Moments at which all of the gradient was there, and the average. */
   exchange: z.tuple([nanoseconds, nanoseconds]).optional(),
 });
 export type ProgramTrace = Readonly<z.infer<typeof programTraceSchema>>;

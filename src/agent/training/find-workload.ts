@@ -19,7 +19,7 @@ export interface WorkloadNames {
   /** Features of sparse samples; default: the data set is asked. */
   readonly features?: number | undefined;
   readonly columns?: ColumnNames | undefined;
-  /** Samples to generate; default: as many as the data set has. */
+  /** Samples to generate; default: the data set's own number. */
   readonly samples?: number | undefined;
   readonly data?: string | undefined;
 }

@@ -154,7 +154,7 @@ export interface TrainerOptions {
   readonly features?: number | undefined;
   /** Columns of a table, if the data set has one. */
   readonly columns?: ColumnNames | undefined;
-  /** Samples of a generated data set; default: as many as it has. */
+  /** Samples of a generated data set; default: its own number. */
   readonly samples?: number | undefined;
   /** Settings of a synthetic gradient. */
   readonly synthetic?: SyntheticSpec | undefined;

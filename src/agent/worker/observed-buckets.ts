@@ -93,8 +93,8 @@ export class ObservedBuckets {
   }
 
   /**
-   * Times that a step averages a model of so many elements, as the last step did, and the bytes of its own exchange by
-   * those of floats of 32 bits.
+   * Averages of the whole model in the last step.
+   * @param elements of the model
    * @throws GradwireError `FORESIGHT_UNAVAILABLE` if it averages something else
    */
   averagesOf(elements: number): OwnAverages {

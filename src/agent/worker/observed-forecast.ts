@@ -3,11 +3,11 @@
  * the network. A thread times the methods once, for a second or two beside the program.
  */
 import { LOOPBACK } from '../../shared/cost-model/network-cost.ts';
-import type {
-  ForecastRecord,
-  PredictedExchange,
-} from '../../shared/records/forecast.ts';
-import type { ExchangeForecast } from '../../shared/cost-model/exchange-forecast.ts';
+import type { ForecastRecord } from '../../shared/records/forecast.ts';
+import {
+  scaledForecast,
+  type ExchangeForecast,
+} from '../../shared/cost-model/exchange-forecast.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import { foreseeExchange } from '../forecast/foresee-exchange.ts';
 import { offeredPlans, replacesMomentum } from '../forecast/offered-plans.ts';
@@ -42,13 +42,15 @@ export async function observedForecast(
     most: TIMED,
   });
   const [own] = forecasts[0]!;
+  // Records have milliseconds, of all exchanges of a step.
+  const recorded = { time: 1000 * times, bytes: times };
   const elements = tensors.reduce((sum, { length }) => sum + length, 0);
   return {
     type: 'forecast',
     at: Date.now(),
     ranks,
     isMeasured: network !== undefined,
-    own: recorded(narrowed(own, width), times),
+    own: scaledForecast(narrowed(own, width), recorded),
     // An element is read and written twice, which takes as long as to add it twice.
     copies: 2000 * times * elements * cost.gamma,
     offered: plans.flatMap(({ label, method }, index) =>
@@ -56,7 +58,7 @@ export async function observedForecast(
         method,
         label: label ?? method,
         chosen: which === 0,
-        ...recorded(forecast, times),
+        ...scaledForecast(forecast, recorded),
       })),
     ),
   };
@@ -71,28 +73,4 @@ const narrowed = (
   bandwidth: width * bandwidth,
   payloadBytes: width * payloadBytes,
   wireBytes: width * wireBytes,
-});
-
-/** A prediction of so many exchanges as a record has it. */
-const recorded = (
-  {
-    bandwidth,
-    collective,
-    compress,
-    decompress,
-    latency,
-    payloadBytes,
-    reduction,
-    wireBytes,
-  }: ExchangeForecast,
-  times: number,
-): PredictedExchange => ({
-  collective,
-  payloadBytes: times * payloadBytes,
-  wireBytes: times * wireBytes,
-  latency: 1000 * times * latency,
-  bandwidth: 1000 * times * bandwidth,
-  reduction: 1000 * times * reduction,
-  compress: 1000 * times * compress,
-  decompress: 1000 * times * decompress,
 });

@@ -19,3 +19,31 @@ export const exchangeForecastSchema = z.object({
   wireBytes: bytes,
 });
 export type ExchangeForecast = Readonly<z.infer<typeof exchangeForecastSchema>>;
+
+/**
+ * A forecast in other units, or of several exchanges.
+ * @param time factor on its times
+ * @param bytes factor on its bytes; default: 1
+ */
+export const scaledForecast = (
+  {
+    bandwidth,
+    collective,
+    compress,
+    decompress,
+    latency,
+    payloadBytes,
+    reduction,
+    wireBytes,
+  }: ExchangeForecast,
+  { bytes = 1, time }: { readonly time: number; readonly bytes?: number },
+): ExchangeForecast => ({
+  collective,
+  latency: time * latency,
+  bandwidth: time * bandwidth,
+  reduction: time * reduction,
+  compress: time * compress,
+  decompress: time * decompress,
+  payloadBytes: bytes * payloadBytes,
+  wireBytes: bytes * wireBytes,
+});

@@ -6,7 +6,7 @@ import { recordKind, unprinted } from './record-kind.ts';
 
 /**
  * Most spans of a record, and most messages; the rest are only counted. A ring of 16 ranks has 6,400
- * and 3,000 for 50 buckets; as many as this are 2.5 MB at most, and so fit into a reply.
+ * and 3,000 for 50 buckets; this number takes 2.5 MB at most, and so fits into a reply.
  */
 export const MOST_SPANS = 20_000;
 

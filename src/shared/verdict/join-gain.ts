@@ -5,7 +5,10 @@
  */
 import { totalSeconds } from '../cost-model/cost-terms.ts';
 import { exactly, type Estimate } from '../numbers/mean-interval.ts';
-import type { ExchangeForecast } from '../cost-model/exchange-forecast.ts';
+import {
+  scaledForecast,
+  type ExchangeForecast,
+} from '../cost-model/exchange-forecast.ts';
 import type {
   ForecastRecord,
   OfferedExchange,
@@ -183,22 +186,5 @@ function ceiling({ phases, wall }: Observed, invites: boolean): Statement {
 }
 
 /** A record's prediction as the cost model has it, in seconds. */
-const unrecorded = ({
-  bandwidth,
-  collective,
-  compress,
-  decompress,
-  latency,
-  payloadBytes,
-  reduction,
-  wireBytes,
-}: PredictedExchange): ExchangeForecast => ({
-  collective,
-  payloadBytes,
-  wireBytes,
-  latency: latency / 1000,
-  bandwidth: bandwidth / 1000,
-  reduction: reduction / 1000,
-  compress: compress / 1000,
-  decompress: decompress / 1000,
-});
+const unrecorded = (predicted: PredictedExchange): ExchangeForecast =>
+  scaledForecast(predicted, { time: 1 / 1000 });

@@ -6,18 +6,16 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { partRange } from '../../../src/agent/collectives/partition.ts';
 import { reduceScatter } from '../../../src/agent/collectives/reduce-scatter.ts';
-import { collectives } from '../../../src/agent/collectives/registry.ts';
-import { lying } from './lying-transport.ts';
 import {
-  floats,
-  generator,
-  put,
-  runCollective,
-  sameBits,
-  sumOf,
-  type Outcome,
-} from './run-collective.ts';
-import { blocksSent, splitSent } from './stream-oracle.ts';
+  bytesToSend,
+  casesOf,
+  KINDS,
+  manyChunks,
+  spoiledContribution,
+  spoiledSums,
+  sums,
+} from './quantizing-collectives.ts';
+import { floats, generator, put, sameBits, sumOf } from './run-collective.ts';
 import { BACKENDS, closeSharedWorlds, makeWorld, sharedWorld } from './world.ts';
 
 afterAll(closeSharedWorlds);
@@ -30,13 +28,7 @@ const FORMATS = {
 type Format = keyof typeof FORMATS;
 const formats = Object.keys(FORMATS) as Format[];
 
-const KINDS = {
-  'scatter-reduce-allgather': 'dense',
-  'dsar-split-allgather': 'sparse',
-} as const;
-const cases = (Object.keys(KINDS) as (keyof typeof KINDS)[]).flatMap((id) =>
-  formats.map((format) => [id, format] as const),
-);
+const cases = casesOf(formats);
 
 /** A byte for each element and one for each 32, either in whole words. */
 const codeBytes = (n: number): number =>
@@ -77,7 +69,6 @@ function boundsOf(
 }
 
 describe.each(cases)('%s in %s', (id, format) => {
-  const collective = collectives.get(id)!;
   const kind = KINDS[id];
   const quantization = { format };
 
@@ -90,31 +81,15 @@ describe.each(cases)('%s in %s', (id, format) => {
           const inputs = world.transports.map((_, rank) =>
             floats(rank, length, kind === 'dense' ? 1 : 0.05),
           );
-          const outcomes = await runCollective(
-            collective,
-            world.communicators(),
-            kind,
-            inputs,
-            'sum',
-            quantization,
-          );
+          const outcomes = await sums(world, id, inputs, quantization);
           const where = `P ${ranks}, N ${length}`;
           const { sum } = outcomes[0]!;
-          const blocks = inputs.map((_, index) =>
-            codeBytes(partRange(length, ranks, index).length),
-          );
-          const all = blocks.reduce((total, bytes) => total + bytes, 0);
-          for (const [rank, outcome] of outcomes.entries()) {
+          const bytes = bytesToSend(id, inputs, quantization, codeBytes);
+          const sent = outcomes.map(({ sentBytes }) => sentBytes);
+          expect(sent, where).toEqual(bytes.sent);
+          expect(bytes.most ?? Math.max(...sent), where).toBe(Math.max(...sent));
+          for (const outcome of outcomes)
             expect(sameBits(outcome.sum, sum), where).toBe(true);
-            const first =
-              kind === 'dense' ? all - blocks[rank]! : splitSent(rank, inputs);
-            expect(outcome.sentBytes, where).toBe(first + blocksSent(rank, blocks));
-          }
-          if (kind === 'dense') {
-            const shape = { ranks, length, payloadBytes: 4 * length, quantization };
-            const most = Math.max(...outcomes.map(({ sentBytes }) => sentBytes));
-            expect(collective.wireBytes(shape), where).toBe(most);
-          }
           if (ranks === 1) continue;
           const exact = [...sumOf(inputs.map((input) => Float64Array.from(input)))];
           for (let owner = 0; owner < ranks; owner++) {
@@ -141,14 +116,7 @@ describe.each(cases)('%s in %s', (id, format) => {
     const inputs = world.transports.map((_, rank) =>
       Float32Array.from({ length: 500 }, (_, i) => (((rank + 1) * i) % 3) / 2),
     );
-    const outcomes = await runCollective(
-      collective,
-      world.communicators(),
-      kind,
-      inputs,
-      'sum',
-      quantization,
-    );
+    const outcomes = await sums(world, id, inputs, quantization);
     for (const { sum } of outcomes) expect(sum).toEqual(sumOf(inputs));
   });
 
@@ -158,14 +126,7 @@ describe.each(cases)('%s in %s', (id, format) => {
       await using world = await makeWorld(3);
       const inputs = world.transports.map(() => new Float32Array(300).fill(1));
       inputs[2]![40] = value;
-      const run = runCollective(
-        collective,
-        world.communicators(),
-        kind,
-        inputs,
-        'sum',
-        quantization,
-      );
+      const run = sums(world, id, inputs, quantization);
       // A dense contribution is rank 2's own; a stream is summed by the owner of the part.
       const rank = kind === 'dense' ? 2 : 0;
       await expect(run).rejects.toMatchObject({
@@ -180,48 +141,12 @@ describe.each(cases)('%s in %s', (id, format) => {
   test('a sum that leaves the range of f32 is refused', async () => {
     await using world = await makeWorld(2);
     const inputs = world.transports.map(() => new Float32Array(64).fill(2 ** 127));
-    const run = runCollective(
-      collective,
-      world.communicators(),
-      kind,
-      inputs,
-      'sum',
-      quantization,
-    );
+    const run = sums(world, id, inputs, quantization);
     await expect(run).rejects.toMatchObject({
       code: 'PAYLOAD_INVALID',
       message: expect.stringMatching(/^rank [01] sent a scale of NaN$/) as string,
     });
   });
-
-  /** Rank 1 changes the codes that it sends in the second phase. */
-  const spoiled = async (
-    spoil: (bytes: Uint8Array) => void,
-  ): Promise<readonly PromiseSettledResult<Outcome>[]> => {
-    const message = 1;
-    await using world = await makeWorld(2, {
-      timeoutMs: 5000,
-      wrap: (transport) =>
-        transport.rank === 1
-          ? lying(transport, message, (words) => {
-              spoil(new Uint8Array(words.buffer));
-            })
-          : transport,
-    });
-    const inputs = world.transports.map(() => new Float32Array(100).fill(1));
-    const runs = world.communicators().map(async (communicator, rank) => {
-      const [outcome] = await runCollective(
-        collective,
-        [communicator],
-        kind,
-        [inputs[rank]!],
-        'sum',
-        quantization,
-      );
-      return outcome!;
-    });
-    return await Promise.allSettled(runs);
-  };
 
   const most = format === 'e4m3' ? 246 : 239;
   test.each([
@@ -236,7 +161,7 @@ describe.each(cases)('%s in %s', (id, format) => {
     ['a NaN', 4 + 7, 0xff, 'a value that is not finite, element 7'],
     ['a NaN at the end', 4 + 49, 0x7f, 'a value that is not finite, element 49'],
   ])('%s is refused, with the rank that sent it', async (_, at, byte, message) => {
-    const [first] = await spoiled((bytes) => {
+    const [first] = await spoiledSums(id, quantization, (bytes) => {
       bytes[at] = byte;
     });
     expect(first).toMatchObject({
@@ -251,27 +176,9 @@ describe.each(cases)('%s in %s', (id, format) => {
 });
 
 test('a contribution that is wrong is refused before it is added', async () => {
-  await using world = await makeWorld(3, {
-    timeoutMs: 5000,
-    wrap: (transport) =>
-      transport.rank === 2
-        ? lying(transport, 0, (words) => {
-            new Uint8Array(words.buffer)[0] = 250;
-          })
-        : transport,
+  const results = await spoiledContribution({ format: 'e4m3' }, (bytes) => {
+    bytes[0] = 250;
   });
-  const runs = world.communicators().map((communicator) => {
-    const { offset } = communicator.scratch('test', 4 * 300);
-    put(communicator.arena, offset, new Float32Array(300).fill(1));
-    communicator.begin({
-      epoch: 0,
-      operation: reduceScatter.code,
-      dtype: 1,
-      quantization: { format: 'e4m3' },
-    });
-    return reduceScatter.run(communicator, { offset, length: 300 });
-  });
-  const results = await Promise.allSettled(runs);
   // The first message of rank 2 is for rank 0.
   expect(results.map(({ status }) => status)).toEqual([
     'rejected',
@@ -319,19 +226,6 @@ test('the noise of every rank is its own', async () => {
 });
 
 test('parts of many chunks are added as if at once', async () => {
-  // Rank 0 adds a part of more than 65,536 elements; exact, so that the sum is known.
-  const length = 2 * 150_001;
-  const world = await sharedWorld(2);
-  const inputs = world.transports.map((_, rank) =>
-    Float32Array.from({ length }, (_, i) => ((rank + i) % 5) / 4),
-  );
-  const outcomes = await runCollective(
-    collectives.get('scatter-reduce-allgather')!,
-    world.communicators(),
-    'dense',
-    inputs,
-    'sum',
-    { format: 'e4m3' },
-  );
-  for (const { sum } of outcomes) expect(sameBits(sum, sumOf(inputs))).toBe(true);
+  const { expected, outcomes } = await manyChunks({ format: 'e4m3' });
+  for (const { sum } of outcomes) expect(sameBits(sum, expected)).toBe(true);
 });

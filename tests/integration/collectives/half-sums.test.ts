@@ -5,18 +5,17 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { partRange } from '../../../src/agent/collectives/partition.ts';
-import { reduceScatter } from '../../../src/agent/collectives/reduce-scatter.ts';
-import { collectives } from '../../../src/agent/collectives/registry.ts';
-import { lying } from './lying-transport.ts';
 import {
-  firstDifference,
-  floats,
-  put,
-  runCollective,
-  sameBits,
-  type Outcome,
-} from './run-collective.ts';
-import { blocksSent, splitSent } from './stream-oracle.ts';
+  bytesToSend,
+  casesOf,
+  KINDS,
+  manyChunks,
+  spoiledContribution,
+  spoiledSums,
+  sums,
+  type QuantizingId,
+} from './quantizing-collectives.ts';
+import { firstDifference, floats, sameBits, type Outcome } from './run-collective.ts';
 import { BACKENDS, closeSharedWorlds, makeWorld, sharedWorld } from './world.ts';
 
 afterAll(closeSharedWorlds);
@@ -29,14 +28,7 @@ const FORMATS = {
 type Format = keyof typeof FORMATS;
 const formats = Object.keys(FORMATS) as Format[];
 
-const KINDS = {
-  'scatter-reduce-allgather': 'dense',
-  'dsar-split-allgather': 'sparse',
-} as const;
-type Id = keyof typeof KINDS;
-const cases = (Object.keys(KINDS) as Id[]).flatMap((id) =>
-  formats.map((format) => [id, format] as const),
-);
+const cases = casesOf(formats);
 
 /** The distance of the two values of the format between which this one is. */
 function stepAt(value: number, format: Format): number {
@@ -61,7 +53,7 @@ function nearest(value: number, format: Format): number {
 /** Element by element, in the order of ranks; an owner's own contribution stays as it is. */
 function expectedSum(
   inputs: readonly Float32Array[],
-  id: Id,
+  id: QuantizingId,
   format: Format,
 ): Float32Array {
   const ranks = inputs.length;
@@ -111,7 +103,7 @@ const HARD: Readonly<Record<Format, readonly number[]>> = {
 function inputsOf(
   ranks: number,
   length: number,
-  id: Id,
+  id: QuantizingId,
   format: Format,
 ): readonly Float32Array[] {
   const hard = HARD[format];
@@ -127,7 +119,6 @@ function inputsOf(
 }
 
 describe.each(cases)('%s in %s', (id, format) => {
-  const collective = collectives.get(id)!;
   const kind = KINDS[id];
   const quantization = { format };
 
@@ -138,28 +129,12 @@ describe.each(cases)('%s in %s', (id, format) => {
         const world = await sharedWorld(ranks, backend);
         for (const length of [0, 1, 5, 257, 3001]) {
           const inputs = inputsOf(ranks, length, id, format);
-          const outcomes = await runCollective(
-            collective,
-            world.communicators(),
-            kind,
-            inputs,
-            'sum',
-            quantization,
-          );
+          const outcomes = await sums(world, id, inputs, quantization);
           const where = `${backend}, P ${ranks}, N ${length}`;
-          const blocks = inputs.map(
-            (_, index) => 2 * partRange(length, ranks, index).length,
-          );
-          for (const [rank, { sentBytes }] of outcomes.entries()) {
-            const first =
-              kind === 'dense' ? 2 * length - blocks[rank]! : splitSent(rank, inputs);
-            expect(sentBytes, where).toBe(first + blocksSent(rank, blocks));
-          }
-          if (kind === 'dense') {
-            const shape = { ranks, length, payloadBytes: 4 * length, quantization };
-            const most = Math.max(...outcomes.map(({ sentBytes }) => sentBytes));
-            expect(collective.wireBytes(shape), where).toBe(most);
-          }
+          const bytes = bytesToSend(id, inputs, quantization, (n) => 2 * n);
+          const sent = outcomes.map(({ sentBytes }) => sentBytes);
+          expect(sent, where).toEqual(bytes.sent);
+          expect(bytes.most ?? Math.max(...sent), where).toBe(Math.max(...sent));
           const expected = ranks === 1 ? inputs[0]! : expectedSum(inputs, id, format);
           for (const { sum } of outcomes) {
             expect(firstDifference(sum, expected), where).toBe(-1);
@@ -177,14 +152,7 @@ describe.each(cases)('%s in %s', (id, format) => {
       const world = await sharedWorld(ranks);
       const length = 2000;
       const inputs = world.transports.map((_, rank) => floats(rank, length));
-      const outcomes = await runCollective(
-        collective,
-        world.communicators(),
-        kind,
-        inputs,
-        'sum',
-        quantization,
-      );
+      const outcomes = await sums(world, id, inputs, quantization);
       const { sum } = outcomes[0]!;
       const bounds: number[] = [];
       const errors: number[] = [];
@@ -220,14 +188,7 @@ describe.each(cases)('%s in %s', (id, format) => {
     const inputs = [1, 0].map((factor) =>
       Float32Array.from({ length: 10 }, (_, i) => factor * value * (i < 6 ? 1 : -1)),
     );
-    const outcomes = await runCollective(
-      collective,
-      world.communicators(),
-      kind,
-      inputs,
-      'sum',
-      quantization,
-    );
+    const outcomes = await sums(world, id, inputs, quantization);
     for (const { sum } of outcomes) {
       expect([sum[0], sum[5], sum[6], sum[9]]).toEqual([
         largest,
@@ -244,14 +205,7 @@ describe.each(cases)('%s in %s', (id, format) => {
       await using world = await makeWorld(3);
       const inputs = world.transports.map(() => new Float32Array(301).fill(1));
       inputs[2]![41] = value;
-      const run = runCollective(
-        collective,
-        world.communicators(),
-        kind,
-        inputs,
-        'sum',
-        quantization,
-      );
+      const run = sums(world, id, inputs, quantization);
       // A dense contribution is rank 2's own; a stream is summed by the owner of the part.
       const rank = kind === 'dense' ? 2 : 0;
       await expect(run).rejects.toMatchObject({
@@ -266,14 +220,7 @@ describe.each(cases)('%s in %s', (id, format) => {
   test('a sum that leaves the range of f32 is refused', async () => {
     await using world = await makeWorld(2);
     const inputs = world.transports.map(() => new Float32Array(64).fill(3e38));
-    const run = runCollective(
-      collective,
-      world.communicators(),
-      kind,
-      inputs,
-      'sum',
-      quantization,
-    );
+    const run = sums(world, id, inputs, quantization);
     // fp16 cuts a contribution before it is added, but adds to one that was not cut.
     if (kind === 'dense' && format === 'fp16') {
       const [{ sum }] = (await run) as [Outcome];
@@ -288,41 +235,13 @@ describe.each(cases)('%s in %s', (id, format) => {
     });
   });
 
-  /** Rank 1 changes the codes that it sends in the second phase. */
-  const spoiled = async (
-    spoil: (bytes: Uint8Array) => void,
-  ): Promise<readonly PromiseSettledResult<Outcome>[]> => {
-    await using world = await makeWorld(2, {
-      timeoutMs: 5000,
-      wrap: (transport) =>
-        transport.rank === 1
-          ? lying(transport, 1, (words) => {
-              spoil(new Uint8Array(words.buffer));
-            })
-          : transport,
-    });
-    const inputs = world.transports.map(() => new Float32Array(100).fill(1));
-    const runs = world.communicators().map(async (communicator, rank) => {
-      const [outcome] = await runCollective(
-        collective,
-        [communicator],
-        kind,
-        [inputs[rank]!],
-        'sum',
-        quantization,
-      );
-      return outcome!;
-    });
-    return await Promise.allSettled(runs);
-  };
-
   const infinity = format === 'bf16' ? 0x7f80 : 0x7c00;
   test.each([
     ['an infinity', 7, infinity],
     ['a negative infinity', 0, 0x8000 + infinity],
     ['a NaN at the end', 49, infinity + 1],
   ])('%s is refused, with the rank that sent it', async (_, at, code) => {
-    const [first] = await spoiled((bytes) => {
+    const [first] = await spoiledSums(id, quantization, (bytes) => {
       new DataView(bytes.buffer).setUint16(2 * at, code, true);
     });
     expect(first).toMatchObject({
@@ -339,27 +258,9 @@ describe.each(cases)('%s in %s', (id, format) => {
 });
 
 test('a contribution that is wrong is refused before it is added', async () => {
-  await using world = await makeWorld(3, {
-    timeoutMs: 5000,
-    wrap: (transport) =>
-      transport.rank === 2
-        ? lying(transport, 0, (words) => {
-            words[1] = 0x7f80;
-          })
-        : transport,
+  const results = await spoiledContribution({ format: 'bf16' }, (bytes) => {
+    new DataView(bytes.buffer).setUint16(4, 0x7f80, true);
   });
-  const runs = world.communicators().map((communicator) => {
-    const { offset } = communicator.scratch('test', 4 * 300);
-    put(communicator.arena, offset, new Float32Array(300).fill(1));
-    communicator.begin({
-      epoch: 0,
-      operation: reduceScatter.code,
-      dtype: 1,
-      quantization: { format: 'bf16' },
-    });
-    return reduceScatter.run(communicator, { offset, length: 300 });
-  });
-  const results = await Promise.allSettled(runs);
   // The first message of rank 2 is for rank 0.
   expect(results.map(({ status }) => status)).toEqual([
     'rejected',
@@ -378,24 +279,7 @@ test('a contribution that is wrong is refused before it is added', async () => {
 test.each(formats)(
   'parts of many chunks are added as if at once in %s',
   async (format) => {
-    // Rank 0 adds a part of more than 65,536 elements; exact, so that the sum is known.
-    const length = 2 * 150_001;
-    const world = await sharedWorld(2);
-    const inputs = world.transports.map((_, rank) =>
-      Float32Array.from({ length }, (_, i) => ((rank + i) % 5) / 4),
-    );
-    const outcomes = await runCollective(
-      collectives.get('scatter-reduce-allgather')!,
-      world.communicators(),
-      'dense',
-      inputs,
-      'sum',
-      { format },
-    );
-    const expected = Float32Array.from(
-      { length },
-      (_, i) => inputs[0]![i]! + inputs[1]![i]!,
-    );
+    const { expected, outcomes } = await manyChunks({ format });
     for (const { sum } of outcomes) expect(sameBits(sum, expected)).toBe(true);
   },
 );

@@ -138,7 +138,7 @@ def static_graph_at_once(gw: Any) -> nn.Module:
 
 
 def by_flag(gw: Any) -> nn.Module:
-    """What `no_sync` sets is set by the program."""
+    """The program itself sets the flag that `no_sync` sets."""
     training = Training(gw, layers())
     for _ in range(STEPS):
         with training.step():

@@ -1,4 +1,4 @@
-/** What the benchmark of the collectives says of predictions, and how long it measures. */
+/** Texts of the benchmark of the collectives about predictions, and the time that it measures. */
 import { describe, expect, test } from 'vitest';
 import type { CollectiveLine } from '../../../bench/collectives/outcome-lines.ts';
 import { turnsWithin } from '../../../bench/collectives/prediction-section.ts';

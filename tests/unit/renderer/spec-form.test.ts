@@ -150,7 +150,7 @@ describe('the number of samples', () => {
       .flatMap(({ fields }) => fields)
       .some(({ path }) => path === 'workload.samples');
 
-  it('is asked where a data set has as many as one likes, or where a draft has it', () => {
+  it('is asked where the size of a data set is free, or where a draft has it', () => {
     const parsed = catalogueSchema.parse(agent);
     expect(
       parsed.datasets.filter((one) => one.takesSamples).map(({ id }) => id),

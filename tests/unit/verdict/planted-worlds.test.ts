@@ -71,8 +71,11 @@ function complaints(world: PlantedWorld, size: WorldSize, seed: number): string[
 }
 
 const notPaying = (compressed: number, uncompressed: number): RunRecord => ({
-  ...({ type: 'notice', at: 1, level: 'info' } as const),
-  ...{ code: 'COMPRESSION_DOES_NOT_PAY', message: 'do not compress' },
+  type: 'notice',
+  at: 1,
+  level: 'info',
+  code: 'COMPRESSION_DOES_NOT_PAY',
+  message: 'do not compress',
   exchange: { compressed, uncompressed, measured: true },
 });
 

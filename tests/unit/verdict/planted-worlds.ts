@@ -56,7 +56,7 @@ const NEAR: SimulatedLink = { bandwidth: 1e9, latency: 1 };
 const linked = ({ machines }: WorldSize, link: SimulatedLink): Partial<World> =>
   machines === 1 ? { within: link } : { between: link };
 
-/** Ranks divided evenly among machines with that many cores for so many ranks. */
+/** Ranks divided evenly among machines, each with a core for a number of ranks. */
 const placed = (
   { machines, ranks }: WorldSize,
   coresOf: (ranks: number, machine: number) => number,
@@ -104,7 +104,8 @@ const A_SLOW_RANK = (size: WorldSize): Partial<World> => ({
 });
 const SHORT_MESSAGES = (size: WorldSize): Partial<World> => ({
   ...linked(size, NEAR),
-  ...{ bytes: 8000, collective: 'doubling' },
+  bytes: 8000,
+  collective: 'doubling',
 });
 
 export const PLANTED_WORLDS: readonly PlantedWorld[] = [
@@ -163,7 +164,8 @@ export const PLANTED_WORLDS: readonly PlantedWorld[] = [
     planted: (size) => ({ ...linked(size, FAR), bytes: 8000 }),
     remedied: (size) => ({
       ...linked(size, FAR),
-      ...{ bytes: 8000, collective: 'doubling' },
+      bytes: 8000,
+      collective: 'doubling',
     }),
   },
   {

@@ -243,10 +243,19 @@ class Cluster {
     this.#received[rank] = 0;
     const traffic = { payload: bytes, framingSent: 0, framingReceived: 0 };
     this.#records.push({
-      ...({ type: 'iteration', rank, iteration, at: this.#agenda.now } as const),
-      ...{ phases, wall: sumPhases(phases), overlapped: 0 },
+      type: 'iteration',
+      rank,
+      iteration,
+      at: this.#agenda.now,
+      phases,
+      wall: sumPhases(phases),
+      overlapped: 0,
       bytes: { dense: 1e6, wireSent, wireReceived, ...traffic },
-      ...{ loss: 1, lr: 0.1, epoch: 0, method: 'none', collective: 'ring' },
+      loss: 1,
+      lr: 0.1,
+      epoch: 0,
+      method: 'none',
+      collective: 'ring',
     } as RunRecord);
   }
 

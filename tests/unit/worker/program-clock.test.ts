@@ -1,4 +1,4 @@
-/** Where a program's traced steps lie on the clock of their rank, whatever the machine's clock says. */
+/** A program's traced steps on the clock of their rank, whatever the machine's clock says. */
 import { describe, expect, it } from 'vitest';
 import { ProgramClock } from '../../../src/agent/worker/steps/program-spans.ts';
 
@@ -6,7 +6,10 @@ const { timeOrigin } = performance;
 
 /** A step from a moment on, which had its gradient after 5 ms and the average after 9. */
 const step = (begin: number, wall = 12) => ({
-  ...{ at: timeOrigin + begin, wall, apply: 1, lr: 0.1 },
+  at: timeOrigin + begin,
+  wall,
+  apply: 1,
+  lr: 0.1,
   trace: {
     spans: [['forward', 0, 5e6] as ['forward', number, number]],
     dropped: 0,
@@ -14,7 +17,7 @@ const step = (begin: number, wall = 12) => ({
   },
 });
 
-/** What the rank has seen of it, each message after half a millisecond. */
+/** Moments of its exchange as the rank has seen them, each message after half a millisecond. */
 const seen = (begin: number) => ({
   complete: begin + 5.5,
   averaging: begin + 8.5,

@@ -8,7 +8,7 @@ from typing import Any
 from .layout import cut
 
 _MOST_PLACES = 10_000
-"""Buckets that are told, as many as the agent takes: those of later ones are not."""
+"""Most buckets that are told, which is the most that the agent takes."""
 
 
 class SeenBuckets:

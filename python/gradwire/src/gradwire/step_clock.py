@@ -25,7 +25,7 @@ class StepClock:
         self._end = 0
         """When it ended, as far as it has."""
         self._idle_from = 0
-        """When computing ended last."""
+        """The moment at which computing ended last."""
         self._idle_since: int | None = None
         """The same, later by what was evaluated since: from then on the program fetches data."""
         self._forward_since = 0
@@ -40,7 +40,7 @@ class StepClock:
         self._complete_at: int | None = None
         """When the last gradient was there that is being averaged."""
         self._buckets: list[tuple[int, int | None, int | None]] = []
-        """When its buckets were communicated, and their places; an end may not have been seen."""
+        """Begin, end and place of each of its buckets; an end may not have been seen."""
         self._told_buckets: dict[int, list[float]] = {}
         """The buckets of this step as `stepped` has them."""
         self._has_forward = self._has_backward = self._has_buckets = False

@@ -1,5 +1,5 @@
 /**
- * Embedded click logs of 20,000 and 200,000 samples or as many as a spec asks for, generated on demand, the same in
+ * Embedded click logs of 20,000 and 200,000 samples, or of a size that a spec gives, generated on demand, the same in
  * every run and on every machine. A sample depends on its number alone, so the first samples of a longer log are those
  * of a shorter one. Test losses of 50,000 samples have a fifth of the standard error of those of 2,000. The first 13 category columns describe the viewer, the others the item shown; some
  * categories are more frequent than others. Each category has a hidden number, its taste. The
@@ -40,7 +40,7 @@ export const clicks = clickLog({
   of: (collector, n) => collector.ofSplit(n),
 });
 
-/** The larger log’s last part for testing is one of so many. */
+/** One part in this many of the larger log, the last, is for testing. */
 const LARGE_TEST = 4;
 
 /** Enough samples for losses that differ by less than a hundredth. The last quarter is for testing. */

@@ -9,9 +9,9 @@ import type { ProgramSpans } from './steps.ts';
 
 /** Moments of the exchange on this thread's clock, ms. */
 interface ExchangeSeen {
-  /** When the rank was told that all of the gradient was there. */
+  /** Moment at which the rank was told that all of the gradient was there. */
   readonly complete: number;
-  /** When it began to tell the program of the average. */
+  /** Moment at which it began to tell the program of the average. */
   readonly averaging: number;
 }
 
