@@ -1,7 +1,6 @@
 """A wait on the agent ends with its message or with its end, and keeps what was said last."""
 
 import socket
-import threading
 import unittest
 
 from gradwire.errors import GradwireError
@@ -61,26 +60,6 @@ class Waiting(unittest.TestCase):
             Link.connect("/nonexistent/bridge", mode="join", pid=1, torch="2")
         self.assertEqual(raised.exception.code, "BRIDGE_UNREACHABLE")
         self.assertIn("/nonexistent/bridge", raised.exception.message)
-
-
-class Offering(unittest.TestCase):
-    def test_an_agent_that_is_behind_is_not_waited_for_and_gets_all_that_was_taken(self) -> None:
-        ours, agent = socket.socketpair()
-        link = Link(ours)
-        self.addCleanup(agent.close)
-        message = {"type": "stepped", "text": "x" * 1000}
-        taken = 0
-        while link.offer(message, most=100_000):
-            taken += 1
-        pieces: list[bytes] = []
-        reader = threading.Thread(
-            target=lambda: pieces.extend(iter(lambda: agent.recv(2**20), b""))
-        )
-        reader.start()
-        link.flush(seconds=60)
-        link.close()
-        reader.join()
-        self.assertEqual(b"".join(pieces), taken * encode(message))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ if HAS_TORCH:
     import torch
     import torch.distributed as dist
 
+    from gradwire.averages import Average
     from gradwire.observing import ObservedProgram
 
 TOLD = (
@@ -60,10 +61,7 @@ class Unmeasured(unittest.TestCase):
             self.session.step_ends(optimizer)
 
     def average_a_bucket(self) -> None:
-        bucket = mock.Mock(**{"is_last.return_value": False})
-        bucket.buffer.return_value = torch.zeros(8)
-        bucket.parameters.return_value = []
-        self.session.bucket_begins(bucket, False)
+        self.session.average_begins(Average(size=32, place=None, is_last=False))
 
     def test_fsdp_is_named_once(self) -> None:
         from torch.distributed.device_mesh import init_device_mesh

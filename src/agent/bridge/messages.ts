@@ -154,6 +154,13 @@ const steppedSchema = z.object({
 });
 export type Stepped = Readonly<z.infer<typeof steppedSchema>>;
 
+/** The end of being observed: something failed in it, and the program goes on. */
+const unseenSchema = z.object({ type: z.literal('unseen'), why: name });
+export type Unseen = Readonly<z.infer<typeof unseenSchema>>;
+
+/** Whatever an observed program tells while it runs. */
+export type Observed = Stepped | Unseen;
+
 /** Methods' state as a rank has saved it, before the first gradient. */
 const restoreSchema = z.object({
   type: z.literal('restore'),
@@ -177,6 +184,7 @@ const fromProgramSchema = z.discriminatedUnion('type', [
     models: z.array(count).min(1).max(MOST_MODELS).readonly().optional(),
   }),
   steppedSchema,
+  unseenSchema,
   /** `states`: vectors of the optimisers' state, each as long as the weights. */
   z.object({ type: z.literal('written'), states: count.max(MOST_STATES).default(0) }),
   z.object({ type: z.literal('loaded') }),

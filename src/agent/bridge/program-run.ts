@@ -3,6 +3,11 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 
+/** Time for a program that has closed its socket, or says that it ends, to end and so to say why. */
+export const EXIT_MS = 2000;
+/** The same of a launcher, which first ends the programs of other ranks. */
+export const LAUNCHER_EXIT_MS = 15_000;
+
 export interface ProgramExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import { GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
-import type { Attach, FromProgram, Restore, Stepped, ToProgram } from './messages.ts';
+import type { Attach, FromProgram, Observed, Stepped } from './messages.ts';
 import { requireTurns, requireTurn } from './program-turns.ts';
 import {
   endedEarly,
@@ -19,7 +19,14 @@ import { PrivateSocket } from './private-socket.ts';
 import { listenToProgram, type ProgramLink } from './program-link.ts';
 import { OutsideProgram } from './outside-program.ts';
 import { ProgramProcess, type ProgramCommand } from './program-process.ts';
-import { crashOf, endWithin, type ProgramRun } from './program-run.ts';
+import {
+  crashOf,
+  endWithin,
+  EXIT_MS,
+  LAUNCHER_EXIT_MS,
+  type ProgramRun,
+} from './program-run.ts';
+import type { StateKeeper } from './state-keeper.ts';
 import { shareMemory, type Place, type SharedMemory } from './shared-memory.ts';
 
 export interface ProgramOptions extends Omit<ProgramCommand, 'bridge' | 'command'> {
@@ -36,18 +43,6 @@ export interface ProgramOptions extends Omit<ProgramCommand, 'bridge' | 'command
   /** Takes the error when the program is lost; called at most once. */
   readonly failed: (error: unknown) => void;
 }
-
-/** Serves a program between two gradients. */
-export interface StateKeeper {
-  /** Puts the residual into `values`. */
-  save(): Promise<Extract<ToProgram, { type: 'saved' }>>;
-  restore(state: Restore): void;
-}
-
-/** Time for a program that has closed its socket, or says that it ends, to end and so to say why. */
-export const EXIT_MS = 2000;
-/** The same of a launcher, which first ends the programs of other ranks. */
-const LAUNCHER_EXIT_MS = 15_000;
 
 export class Program {
   readonly #options: ProgramOptions;
@@ -197,9 +192,9 @@ export class Program {
   }
 
   /** Waits for the next step of an observed program; undefined if it ends instead. */
-  async observed(): Promise<Stepped | undefined> {
+  async observed(): Promise<Observed | undefined> {
     const message = await this.#next();
-    if (message.type === 'stepped') return message;
+    if (message.type === 'stepped' || message.type === 'unseen') return message;
     if (message.type !== 'end') throw this.#unexpected(message);
     this.#end(message);
     return undefined;

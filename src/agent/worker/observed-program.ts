@@ -8,7 +8,7 @@ import type { ForecastRecord } from '../../shared/records/forecast.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { Program } from '../bridge/program.ts';
-import type { Stepped } from '../bridge/messages.ts';
+import type { Stepped, Unseen } from '../bridge/messages.ts';
 import type { StepResult } from '../training/trainer.ts';
 import type { Gathered } from '../world/report-channel.ts';
 import { rankError } from './trainers/rank-error.ts';
@@ -60,6 +60,10 @@ export async function observe(options: ObservedOptions): Promise<void> {
   while (iteration < iterations && !stops()) {
     const stepped = await program.observed();
     if (stepped === undefined) break;
+    if (stepped.type === 'unseen') {
+      report(unseenNotice(stepped, { rank, iteration }));
+      continue;
+    }
     const result = logged.of(stepped, iteration);
     ({ loss } = result);
     buckets.add(iteration, stepped);
@@ -111,6 +115,19 @@ async function reportForecast(
     });
   }
 }
+
+/** The program goes on unseen: its run would look as if it had ended. */
+const unseenNotice = (
+  { why }: Unseen,
+  { iteration, rank }: { readonly rank: number; readonly iteration: number },
+): RunRecord => ({
+  type: 'notice',
+  at: Date.now(),
+  rank,
+  level: 'warning',
+  code: 'PROGRAM_UNSEEN',
+  message: `the program goes on, but is observed no more after ${iteration} steps: ${why}`,
+});
 
 function observedRecord(
   stepped: Stepped,

@@ -80,6 +80,11 @@ export const programsCodes = codeGroup({
       means: 'The program cannot be started.',
       next: 'Check its path and permissions on that machine.',
     },
+    PROGRAM_UNSEEN: {
+      means:
+        'Observing a program has failed. The program goes on; its run has no further steps.',
+      next: 'Read the reason. If PyTorch was changed in the program, try it without.',
+    },
     PROGRAM_TURNS_DIFFER: {
       means:
         'Models step in turns, and the ranks have made a step of different models.',

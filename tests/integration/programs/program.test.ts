@@ -245,6 +245,24 @@ test(
   },
 );
 
+test('a program that is observed no more goes on, and its run says so', async () => {
+  const command = exec(
+    '--observe',
+    '--ranks',
+    '2',
+    ...program('20', 'observe for a while'),
+  );
+  succeeded(await command.finished);
+  expect(await command.record('done')).toMatchObject({ iterations: 5 });
+  const notices = ofType(command.records, 'notice').filter(
+    ({ code }) => code === 'PROGRAM_UNSEEN',
+  );
+  expect(notices.map(({ rank }) => rank).toSorted()).toEqual([0, 1]);
+  expect(notices[0]!.message).toBe(
+    `the program goes on, but is observed no more after 5 steps: ValueError('\\x1b[31mno moment')`,
+  );
+});
+
 test('a stop is asked for politely, after a whole step', async () => {
   const command = joined(2, ...program('1000000'));
   await command.record('iteration', ({ iteration }) => iteration >= 20);

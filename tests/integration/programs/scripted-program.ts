@@ -168,6 +168,10 @@ for (let iteration = 0; iteration < wanted; iteration++) {
       bridge.send({ type: 'stepped', step: { apply, at, lr, wall } });
       continue;
     }
+    if (fault === 'observe for a while' && iteration === 5) {
+      bridge.send({ type: 'unseen', why: `ValueError('\u{1b}[31mno moment')` });
+      process.exit(0);
+    }
     const loss = iteration === 3 ? 'NaN' : 0.25;
     const told = iteration === 0 ? { layout: [bucket] } : {};
     bridge.send({ type: 'stepped', step, values: { loss, accuracy: 0.5 }, ...told });

@@ -43,6 +43,7 @@ const OF_PROGRAM: readonly Told[] = [
   { type: 'ready', from: 0, models: [1] },
   { type: 'ready', from: 0, models: [0, 1] },
   { type: 'stepped', step, values: { loss: 0.5, endless: 'Infinity' } },
+  { type: 'unseen', why: 'no moment' },
   { type: 'stepped', step: { ...step, wait: 1, overlapped: 2, bytes: 40 }, values: {} },
   { type: 'stepped', step, values: { loss: 0.5 }, printed: 'step 12 loss 0.5' },
   {

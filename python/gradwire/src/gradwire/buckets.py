@@ -32,11 +32,16 @@ class SeenBuckets:
             name = within if number == 1 else f"model {number}: {within}"
             self._names[id(parameter)] = (len(self._names), name)
 
-    def place(self, bucket: Any, is_encoded: bool) -> int | None:
-        """The bucket's number. `is_encoded`: whether a hook of the program decides what is sent."""
-        parameters = bucket.parameters()
+    def place(
+        self, index: int, parameters: list[Any], buffer: Any, *, is_encoded: bool
+    ) -> int | None:
+        """A bucket's number.
+
+        `index`: among those of its module; `is_encoded`: whether a hook of the program decides what
+        is sent.
+        """
         ends = (id(parameters[0]), id(parameters[-1])) if parameters else ()
-        key = (bucket.index(), bucket.buffer().numel(), is_encoded, ends)
+        key = (index, buffer.numel(), is_encoded, ends)
         known = self._places.get(key)
         if known is not None:
             return known
@@ -44,7 +49,7 @@ class SeenBuckets:
         if place >= _MOST_PLACES:
             return None
         self._places[key] = place
-        self._untold.append(self._told(place, bucket, parameters, is_encoded))
+        self._untold.append(self._told(place, buffer, parameters, is_encoded))
         return place
 
     def take(self) -> dict[str, Any]:
@@ -55,12 +60,11 @@ class SeenBuckets:
         return {"layout": untold}
 
     def _told(
-        self, place: int, bucket: Any, parameters: list[Any], is_encoded: bool
+        self, place: int, buffer: Any, parameters: list[Any], is_encoded: bool
     ) -> dict[str, Any]:
         named = sorted(self._names.get(id(one), (0, "?")) for one in parameters)
         names = [cut(name) for _, name in named] or ["?"]
         name = names[0] if len(names) < 2 else f"{names[0]} … {names[-1]}"
-        buffer = bucket.buffer()
         return {
             "place": place,
             "name": name,

@@ -29,7 +29,6 @@ class Link:
         self._socket = connection
         self._decoder = Decoder()
         self._sending = threading.Lock()
-        self._unsent = bytearray()
         self._error: GradwireError | None = None
 
     @property
@@ -59,39 +58,13 @@ class Link:
         """Sends a message, and waits if the agent is behind."""
         self.send_frame(encode(message))
 
-    def send_frame(self, frame: bytes) -> None:
-        """Sends an encoded message."""
+    def send_frame(self, frame: bytes | bytearray) -> None:
+        """Sends encoded messages."""
         try:
             with self._sending:
                 self._socket.sendall(frame)
         except OSError:
             raise self._lost() from None
-
-    def offer(self, message: Mapping[str, Any], most: int) -> bool:
-        """Sends a message as far as that needs no waiting, the rest with the next one.
-
-        Returns False, and sends nothing of it, if more than `most` bytes would be left over.
-        """
-        frame = encode(message)
-        with self._sending:
-            if len(self._unsent) + len(frame) > most:
-                return False
-            self._unsent += frame
-            try:
-                sent = self._socket.send(self._unsent, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                sent = 0
-            except OSError:
-                raise self._lost() from None
-            del self._unsent[:sent]
-        return True
-
-    def flush(self, seconds: float) -> None:
-        """Sends what is left over."""
-        with self._sending:
-            self._socket.settimeout(seconds)
-            self._socket.sendall(self._unsent)
-            self._unsent.clear()
 
     def receive(self) -> Message:
         """Waits for the next message. Raises GradwireError if the run fails or the agent ends."""

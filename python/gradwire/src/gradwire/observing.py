@@ -7,29 +7,29 @@ program goes on.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import os
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, SupportsFloat
+from typing import Any, NoReturn, SupportsFloat
 
 import torch
 
+from .averages import Average, Averages, SeenBucket
 from .buckets import SeenBuckets
-from .completion import CompletionThread
+from .completion import CompletionThread, Wait
 from .framing import encode_number
-from .layout import Layout, told_tensors
+from .layout import Layout, cut, told_tensors
 from .link import Link
 from .printed import LineReader, watch_stream
 from .requirement import too_old
 from .session import Session, Values, bridge, claim, learning_rate, set_current
 from .step_clock import StepClock
+from .telling import TellingThread
 from .timeline import Bucket, Timeline
 from .unmeasured import Unmeasured
-
-_MOST_UNSENT = 2**20
-"""Bytes of steps that wait for an agent that is behind; after that, observing ends."""
 
 _LAST_SECONDS = 5.0
 
@@ -40,9 +40,13 @@ class ObservedProgram(Session):
     def __init__(self, path: str) -> None:
         self._path = path
         self._link: Link | None = None
+        self._telling: TellingThread | None = None
         self._clock = StepClock()
         self._timeline = Timeline()
-        self.completion = CompletionThread()
+        self._completion = CompletionThread()
+        self._side: Any = None
+        """The stream on which what other threads wait for is waited for."""
+        self.averages = Averages(self._place_of)
         self._values = Values()
         self._unmeasured = Unmeasured()
         self._buckets = SeenBuckets()
@@ -57,6 +61,7 @@ class ObservedProgram(Session):
         self._is_complete = False
         """Whether the last gradient of a backward pass is there, and its average is not."""
         self._is_over = False
+        self._is_forked = False
 
     def log(
         self, values: Mapping[str, SupportsFloat] | None = None, /, **named: SupportsFloat
@@ -86,9 +91,11 @@ class ObservedProgram(Session):
         else:
             self._timeline.computing("evaluation_begins")
 
-    def forward_ends(self) -> None:
-        """It ends."""
+    def forward_ends(self, module: Any) -> None:
+        """It ends; DDP has its buckets for the backward pass."""
         trains = torch.is_grad_enabled()
+        if trains and not module._comm_hooks and not _has_own_reducer(module):
+            self.averages.look(module)
         self._timeline.computing("forward_ends" if trains else "evaluation_ends")
 
     def backward_begins(self) -> None:
@@ -103,19 +110,26 @@ class ObservedProgram(Session):
         else:
             self._timeline.computing("gradient_accumulated")
 
-    def bucket_begins(self, bucket: Any, is_encoded: bool) -> Bucket:
-        """DDP hands over a bucket; `is_encoded`: to a hook of the program, which sends anything."""
-        self._unmeasured.bucket_seen()
-        buffer = bucket.buffer()
-        place = self._buckets.place(bucket, is_encoded)
-        if bucket.is_last():
-            self._timeline.computing("gradient_complete")
-            self._is_complete = True
-        return self._timeline.bucket(buffer.numel() * buffer.element_size(), place)
+    def average_begins(self, average: Average) -> Bucket:
+        """DDP hands over a bucket to be summed."""
+        return self._bucket_begins(average.size, average.place, is_last=average.is_last)
 
-    def bucket_ends(self, bucket: Bucket) -> None:
-        """Its average is there; called by another thread."""
-        bucket.end = self._timeline.moment()
+    def average_begun(self, bucket: Bucket, work: Any, buffer: Any) -> None:
+        """Its sum is under way."""
+        self.bucket_begun(bucket, work.wait, buffer)
+
+    def hooked_bucket_begins(self, bucket: Any) -> Bucket:
+        """DDP hands over a bucket to a hook of the program, which sends anything."""
+        buffer = bucket.buffer()
+        parameters = bucket.parameters()
+        place = self._buckets.place(bucket.index(), parameters, buffer, is_encoded=True)
+        size = buffer.numel() * buffer.element_size()
+        return self._bucket_begins(size, place, is_last=bucket.is_last())
+
+    def bucket_begun(self, bucket: Bucket, wait: Wait, buffer: Any) -> None:
+        """Notes when a bucket's average is there, which `wait` waits for."""
+        end = functools.partial(self.guard, self._bucket_ends, bucket)
+        self._completion.after(wait, lambda _: end(), self._stream_of(buffer))
 
     def step_begins(self, optimizer: Any) -> None:
         """An optimiser begins its step."""
@@ -135,17 +149,26 @@ class ObservedProgram(Session):
 
     def finish(self) -> None:
         """The program ends without an error."""
-        if self._link is None:
+        if self._telling is None:
             return
         self._close_step()
         self._tell_steps(wait=True)
-        self._link.offer({"type": "end", "last": True}, 2 * _MOST_UNSENT)
-        self._link.flush(_LAST_SECONDS)
+        self._telling.tell({"type": "end", "last": True})
+
+    def end_of_process(self, *, failed: bool) -> None:
+        """The process ends: tells the agent what it was not told yet, of one that failed, too."""
+        if self._is_forked:
+            return
+        self._completion.stop()
+        if not failed:
+            self.guard(self.finish)
+        if self._telling is not None:
+            self._telling.end(_LAST_SECONDS)
 
     def forget(self) -> None:
         """Leaves the connection, if there is one, to the process of which this one is a fork."""
         if self._link is not None:
-            self._is_over = True
+            self._is_over = self._is_forked = True
             self._link.close()
 
     def guard(self, action: Callable[..., Any], *arguments: Any) -> Any:
@@ -157,7 +180,14 @@ class ObservedProgram(Session):
         except Exception as error:
             self._is_over = True
             print(f"gradwire: the program is observed no more: {error!r}", file=sys.stderr)
+            self._give_up(error)
             return None
+
+    def _give_up(self, error: Exception) -> None:
+        # An agent that takes nothing, or has ended, cannot be told.
+        with contextlib.suppress(Exception):
+            if self._telling is not None:
+                self._telling.tell({"type": "unseen", "why": cut(repr(error))})
 
     def _open(self, named: list[tuple[str, Any]]) -> None:
         if bridge() is None:
@@ -167,12 +197,36 @@ class ObservedProgram(Session):
         link = Link.connect(self._path, mode="observe", pid=pid, torch=str(torch.__version__))
         claim()
         self._link = link
+        self._telling = TellingThread(link)
         device = named[0][1].device
         self._timeline.follow(device)
         layout = Layout((name, parameter.shape) for name, parameter in named)
         tensors = told_tensors(layout)
         name = torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
         link.send({"type": "attach", "tensors": tensors, "device": name})
+
+    def _bucket_begins(self, size: int, place: int | None, *, is_last: bool) -> Bucket:
+        self._unmeasured.bucket_seen()
+        if is_last:
+            self._timeline.computing("gradient_complete")
+            self._is_complete = True
+        return self._timeline.bucket(size, place)
+
+    def _bucket_ends(self, bucket: Bucket) -> None:
+        bucket.end = self._timeline.moment()
+
+    def _stream_of(self, buffer: Any) -> Any:
+        """A stream of its own for what waits on a GPU: on the default one the backward pass, which
+        computes there, would wait as well."""
+        if buffer.is_cpu:
+            return None
+        if self._side is None:
+            self._side = torch.cuda.Stream(buffer.device)
+        return torch.cuda.stream(self._side)
+
+    def _place_of(self, bucket: SeenBucket) -> int | None:
+        number, parameters, buffer = bucket
+        return self._buckets.place(number, parameters, buffer, is_encoded=False)
 
     def _averaged(self) -> None:
         self._timeline.computing("averaged")
@@ -203,16 +257,14 @@ class ObservedProgram(Session):
         return told
 
     def _tell_steps(self, *, wait: bool) -> None:
-        while self._untold and self._link is not None:
+        while self._untold and self._telling is not None:
             moments, lr, values = self._untold[0]
             if not wait and not self._timeline.is_past(moments):
                 return
             self._untold.popleft()
             self._timeline.tell(moments, self._clock)
             step = self._clock.close(lr)
-            message = {"type": "stepped", "step": step, **values}
-            if not self._link.offer(message, _MOST_UNSENT):
-                raise BufferError("Gradwire's agent does not take the steps")
+            self._telling.tell({"type": "stepped", "step": step, **values})
 
 
 def _named(module: Any) -> list[tuple[str, Any]]:
@@ -224,6 +276,11 @@ def _numbered(optimizer: Any) -> list[tuple[str, Any]]:
     """Parameters of an optimiser, which knows no names."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     return [(f"p{index}", parameter) for index, parameter in enumerate(parameters)]
+
+
+def _has_own_reducer(module: Any) -> bool:
+    """Whether the compiler makes the averages of a DDP module, which then has no buckets."""
+    return bool(getattr(module, "_use_python_reducer", False))
 
 
 def observe() -> None:
@@ -245,10 +302,21 @@ def observe() -> None:
         watch_stream(stream, functools.partial(session.guard, reader.write))
     os.register_at_fork(after_in_child=session.forget)
     atexit.register(_end_with_program, session)
+    _end_abruptly(session)
 
 
 def _end_with_program(session: ObservedProgram) -> None:
-    session.completion.stop()
     # The interpreter keeps the error with which the main module ended.
-    if getattr(sys, "last_type", None) is None:
-        session.guard(session.finish)
+    session.end_of_process(failed=getattr(sys, "last_type", None) is not None)
+
+
+def _end_abruptly(session: ObservedProgram) -> None:
+    """Has `os._exit` end the observation first: no other code of Python runs after it."""
+    original = os._exit
+
+    @functools.wraps(original)
+    def _exit(status: int) -> NoReturn:
+        session.guard(lambda: session.end_of_process(failed=status != 0))
+        original(status)
+
+    os._exit = _exit

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { Notice } from '../../../shared/records/notice.ts';
 import type { Restore } from '../../bridge/messages.ts';
-import type { StateKeeper } from '../../bridge/program.ts';
+import type { StateKeeper } from '../../bridge/state-keeper.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
 
 /** Bytes of states that a message may have; longer ones begin anew. */
