@@ -478,6 +478,7 @@ export const rooms = {
     'agent/launch',
     'agent/methods',
     'agent/plan',
+    'agent/slurm',
     'agent/supervisor/journal',
     'agent/supervisor/measuring',
     'agent/supervisor/runs',

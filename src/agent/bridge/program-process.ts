@@ -71,7 +71,13 @@ export class ProgramProcess implements ProgramRun {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     });
     const decoded = new StringDecoder('utf8');
-    this.#child.stdout?.on('data', (bytes: Buffer) => process.stdout.write(bytes));
+    const { stdout } = this.#child;
+    stdout?.on('data', (bytes: Buffer) => {
+      if (process.stdout.write(bytes)) return;
+      // A program prints no faster than its lines are carried away.
+      stdout.pause();
+      process.stdout.once('drain', () => stdout.resume());
+    });
     this.#child.stderr?.on('data', (bytes: Buffer) => {
       this.#stderr = (this.#stderr + decoded.write(bytes)).slice(-STDERR_TAIL);
       process.stderr.write(bytes);

@@ -3,9 +3,9 @@
  * vector starts at rank p and is summed in the order p, p + 1, …, p − 1 (mod P), which
  * does not depend on arrival: all ranks and all runs get the same bits.
  *
- * Cost: 2(P−1)·α + 2(P−1)/P·N·4β, and (P−1)/P·N·γ, of which chunks hide all but that of
- * the last chunk. Every rank sends at most 2N − 2⌊N/P⌋ elements, the minimum, to one
- * neighbour only.
+ * Cost: 2(P−1)·α + 2(P−1)/P·N·4β, and (P−1)/P·N·γ, of which a step hides all but one chunk: the
+ * last, or where that is short, the one before it, which is still being summed when it comes. Every
+ * rank sends at most 2N − 2⌊N/P⌋ elements, the minimum, to one neighbour only.
  *
  * Parts are sent in chunks: while one is being summed the next arrives in the socket, and
  * a summed chunk is sent on at once, so the ring is a pipeline through all its 2(P−1)
@@ -47,10 +47,9 @@ export const ring: CollectiveDefinition = {
     const { ranks, payloadBytes } = shape;
     const steps = ranks - 1;
     const partBytes = payloadBytes / ranks;
-    const sums = (steps * partBytes) / (shape.valueBytes ?? 4);
-    const chunks = Math.max(1, Math.ceil(partBytes / RING_CHUNK_BYTES));
+    const summed = Math.min(partBytes, RING_CHUNK_BYTES) / (shape.valueBytes ?? 4);
     return (
-      2 * steps * messageSeconds(network, partBytes) + (sums / chunks) * network.gamma
+      2 * steps * messageSeconds(network, partBytes) + steps * summed * network.gamma
     );
   },
   wireBytes: (shape) => {

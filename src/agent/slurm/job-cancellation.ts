@@ -17,8 +17,8 @@ const PAUSES = [0, 1, 2, 4, 8, 15, 30, 60, 60];
  */
 const LOOKS_WITHOUT_NUMBER = 7;
 
-/** @param file says that the job is left; removed when it is gone */
-export function cancelJob(mark: JobMark, file: string): void {
+/** @param file says that the job is left, if one does; removed when it is gone */
+export function cancelJob(mark: JobMark, file?: string): void {
   const child = spawn('sh', ['-c', cancellationScript(mark, file)], {
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -31,9 +31,10 @@ export function cancelJob(mark: JobMark, file: string): void {
 }
 
 /** Script for a shell that cancels by number and name together, so that no other job is meant. */
-export function cancellationScript(mark: JobMark, file: string): string {
+export function cancellationScript(mark: JobMark, file?: string): string {
   const { name, token, id = '', clusters = '' } = mark;
   const named = shellQuoted(`--name=${name}`);
+  const forgotten = file === undefined ? ':' : `rm -f ${shellQuoted(file)}`;
   const byHand = ['scancel', ...onCluster(mark), `--name=${shellQuoted(name)}`, id];
   const told = `error: ${nameOf(mark)} could not be cancelled and may still wait for nodes or hold some; on the login node: ${byHand.join(' ').trim()}`;
   // squeue says which cluster it lists only with a header. Of several clusters scancel asks
@@ -66,7 +67,7 @@ for pause in ${PAUSES.join(' ')}; do
   found=$(printf '%s\\n' "$listed" | ours)
   if [ -z "$found" ]; then
     looks=$((looks - 1))
-    [ "$looks" -gt 0 ] || { rm -f ${shellQuoted(file)}; exit 0; }
+    [ "$looks" -gt 0 ] || { ${forgotten}; exit 0; }
   else
     looks=1
     printf '%s\\n' "$found" | while read -r one cluster; do cancel "$one" "$cluster"; done

@@ -1,7 +1,7 @@
 /**
  * The command that starts a rank on a compute node: a step of the job, with orders on srun's
- * stdin and reports on its stdout. The output of setup lines and of the rank goes to stderr,
- * so that stdout carries only reports.
+ * stdin and reports on its stdout, which carries nothing else: the output of setup lines goes to
+ * stderr, and the rank's own standard output travels as reports (`carried-stdout.ts`).
  */
 import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import type { ProcessExit } from '../world/rank-process.ts';

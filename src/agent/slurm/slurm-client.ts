@@ -112,10 +112,16 @@ export async function submitJob(submission: Submission): Promise<SlurmJob> {
   throw inputError('SLURM_REFUSED', `Slurm rejected the job: ${wordsOf(answer)}`, {
     place: node,
     next:
-      `Correct the machine’s settings (gradwire nodes edit ${node}), ` +
-      'or ask the cluster’s administrators.',
+      `It was asked for with ${askedWith(options)}. Correct the machine’s settings ` +
+      `(gradwire nodes edit ${node}), or ask the cluster’s administrators.`,
   });
 }
+
+/** Options that are every job's, and say nothing about why one is refused. */
+const EVERY_JOBS = /^--(job-name|comment|output|chdir|ntasks-per-node)=|^--no-requeue$/;
+
+const askedWith = (options: readonly string[]): string =>
+  options.filter((option) => !EVERY_JOBS.test(option)).join(' ');
 
 /** Reads `17`, or `17;cluster`, which sbatch prints last. */
 function submitted(stdout: string, mark: JobMark): SlurmJob | undefined {

@@ -1,5 +1,6 @@
 /** The error of a rank whose process ended, or was killed, before the rank had finished. */
 import { failure, type ErrorData } from '../../shared/errors/errors.ts';
+import { errorLine } from '../../shared/errors/last-words.ts';
 import { AGAIN } from '../../shared/errors/report-advice.ts';
 import { memoryLimit, memoryWords, refusedMemory } from '../memory/memory-limit.ts';
 import { MORE_MEMORY } from '../memory/memory-kills.ts';
@@ -7,9 +8,6 @@ import type { ProcessExit } from './rank-process.ts';
 
 /** Lines that are told of what the process printed, where none of them is an error's. */
 const TOLD_LINES = 3;
-
-/** The line of an error that ended the process; Node prints its place before and its version after. */
-const ERROR_LINE = /^\w*Error(?: \[\w+\])?: /;
 
 interface Whereabouts {
   /** Whether the process had this process's limits; default: it had. */
@@ -31,10 +29,7 @@ export function deathOf(
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
   const lines = stderr.trim().split('\n');
   const printed =
-    words ??
-    reason ??
-    lines.findLast((line) => ERROR_LINE.test(line)) ??
-    lines.slice(-TOLD_LINES).join(' | ');
+    words ?? reason ?? errorLine(stderr) ?? lines.slice(-TOLD_LINES).join(' | ');
   return failure(
     'WORKER_DIED',
     `the process of rank ${rank} ${how}${printed === '' ? '' : `: ${printed}`}`,

@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { keepCompiledCode } from '../bundle/compile-cache.ts';
 import { ignoreWarningSignals } from '../bundle/warning-signals.ts';
+import { carryStdout } from './carried-stdout.ts';
 import type { Parse } from './line-message.ts';
 import { MARKER } from './marked-stream.ts';
 import { ReportChannel } from './report-channel.ts';
@@ -58,5 +59,7 @@ export function openRankLine<Order, Report, Part = never>({
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   if (byLine) stream.write(MARKER);
-  return new ReportChannel<Report, Part>(stream, byLine, reportOf);
+  const reports = new ReportChannel<Report, Part>(stream, byLine, reportOf);
+  if (byLine) carryStdout(reports);
+  return reports;
 }

@@ -23,7 +23,8 @@ export interface RankCommand {
   readonly prefix?: readonly string[];
   /**
    * Channel on which reports arrive. `stdout`: by line, because the prefix starts the process on
-   * another machine and brings its descriptor 3 to our end as stdout. Default: descriptor 3.
+   * another machine and brings its descriptor 3 to our end as stdout; what it prints comes between
+   * them. Default: descriptor 3.
    */
   readonly reports?: 'stdout' | undefined;
 }
@@ -122,7 +123,11 @@ export class RankProcess<Order, Report> {
       if (!isReading) return;
       try {
         for (const report of decoder.push(marked?.take(chunk) ?? chunk)) {
-          if (report !== FLUSH) listener(parse(report));
+          if (report === FLUSH) continue;
+          // Reports are maps; only output of a process elsewhere comes as bytes.
+          if (byLine && report instanceof Uint8Array) {
+            printed?.('stdout', Buffer.from(report));
+          } else listener(parse(report));
         }
       } catch (error) {
         isReading = false;

@@ -86,16 +86,36 @@ export class ReportChannel<Report, Part = never> {
     });
   }
 
+  /**
+   * Sends bytes that the process prints; the other end tells them from reports by their type.
+   * @param sent called when they have left; at once if nothing waits, so that a process which exits
+   * now loses nothing
+   */
+  print(bytes: Uint8Array, sent?: () => void): void {
+    let waits = false;
+    this.#write(bytes, () => {
+      if (waits) sent?.();
+    });
+    waits = this.#stream.writableLength > 0;
+    if (!waits) sent?.();
+  }
+
+  /** Whether nothing more can be sent. */
+  get isEnded(): boolean {
+    return this.#stream.writableEnded;
+  }
+
   /** Sends what was gathered, and calls back when the last report has been handed over. */
   end(ended: () => void): void {
     this.flush();
     this.#stream.end(ended);
   }
 
-  #write(report: Report): void {
-    const frame = encodeFrame(report);
+  #write(message: Report | Uint8Array, sent?: () => void): void {
+    const frame = encodeFrame(message);
     this.#stream.write(
       this.#flush.length === 0 ? frame : Buffer.concat([frame, this.#flush]),
+      sent,
     );
   }
 }

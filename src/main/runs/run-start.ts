@@ -25,6 +25,8 @@ import type { RunTunnels } from './run-tunnels.ts';
 
 /** Data may have to be read whole before a run can be checked. */
 export const READ_MS = 900_000;
+/** Time for Slurm to test a job, and to refuse or take it: the supervisor gives up earlier. */
+const TEST_JOB_MS = 180_000;
 /** Most time for the record of a failed launch to arrive from the journal. */
 const LAST_RECORD_MS = 3000;
 const SECRET_BYTES = 32;
@@ -73,7 +75,7 @@ export async function startRanks(
   // Ranks that resume stay where they were, whatever the directory has become here.
   const trees =
     resume === undefined
-      ? await unlessAborted(copiedTrees(spec, links, signal), signal)
+      ? await unlessAborted(copiedTrees(id, spec, links, signal), signal)
       : undefined;
   const prepare = async ([link, ranks]: (typeof shares)[number]): Prepared => {
     const connection = await link.connectToLaunch();
@@ -132,12 +134,13 @@ export async function startRanks(
 
 /**
  * Copies a program's working directory to every machine but this one, unless the spec says
- * that it is there.
+ * that it is there, or Slurm would not take the run's job.
  * @returns the tree of each machine that has a copy
- * @throws GradwireError those of `workdirFiles` and `copyWorkdir`
+ * @throws GradwireError `SLURM_REFUSED`, `SLURM_MISSING`, and those of `workdirFiles` and `copyWorkdir`
  */
 async function copiedTrees(
-  { workload }: ExperimentSpec,
+  run: string,
+  { workload, world }: ExperimentSpec,
   links: readonly NodeLink[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<NodeLink, string>> {
@@ -147,6 +150,7 @@ async function copiedTrees(
     return new Map();
   }
   const entries = await workdirFiles(workdir, signal);
+  await Promise.all(away.map((link) => requireJob(link, run, world.ranks)));
   const trees = away.map(async (link) => {
     const cancelled = new AbortController();
     const signals = [cancelled.signal, ...(signal === undefined ? [] : [signal])];
@@ -165,6 +169,13 @@ async function copiedTrees(
     }
   });
   return new Map(await Promise.all(trees));
+}
+
+/** @throws GradwireError `SLURM_REFUSED`, `SLURM_MISSING` */
+async function requireJob(link: NodeLink, run: string, ranks: number): Promise<void> {
+  const { name: node, slurm } = link;
+  if (slurm === undefined) return;
+  await link.request('testJob', { run, ranks, slurm, node }, TEST_JOB_MS);
 }
 
 const cancelledCopy = (place: string): Error =>

@@ -59,6 +59,7 @@ export const replySchemas = {
   }),
   closeLink: nothing,
   measureNetwork: z.object({ profile: networkProfileSchema.strip() }),
+  testJob: nothing,
   missingFiles: z.object({
     /** SHA-256 of each. */
     missing: z.array(sha256Schema).max(MOST_TREE_ENTRIES).readonly(),

@@ -144,6 +144,12 @@ export const requestSchemas = {
     transport: z.enum(['auto', 'tcp', 'native']),
     effort: z.enum(['full', 'quick']),
   }),
+  /** Asks whether Slurm would take the job of a run. Refused with Slurm's words if it would not. */
+  testJob: run.extend({
+    ranks: z.int().min(1).max(MOST_RANKS),
+    slurm: slurmSettingsSchema.strip(),
+    node: nodeNameSchema,
+  }),
   /** Asks which of these contents are not there yet. */
   missingFiles: z.object({
     files: z.array(fileContentSchema).max(MOST_TREE_ENTRIES).readonly(),

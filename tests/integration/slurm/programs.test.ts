@@ -1,9 +1,11 @@
 /** Programs of one's own on nodes that Slurm allots, of a partition that Slurm hides: a real Slurm and a real sshd. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
+import { until } from '../../harness/processes.ts';
 import { pytorch } from '../../harness/python.ts';
 import { ofType } from '../../harness/records.ts';
 import { SlurmCluster, slurmMissing } from '../../harness/slurm.ts';
@@ -12,6 +14,9 @@ import { joined } from '../pytorch/programs.ts';
 import { noJobs } from './slurm-runs.ts';
 
 const observed = path.join(import.meta.dirname, '../pytorch/small_training.py');
+
+/** A file that no test before has brought to the cluster. */
+const LARGE = Buffer.alloc(300_000, 'large');
 
 describe.skipIf(slurmMissing() !== undefined)('a program on a Slurm cluster', () => {
   let slurm: SlurmCluster;
@@ -63,6 +68,12 @@ describe.skipIf(slurmMissing() !== undefined)('a program on a Slurm cluster', ()
     writeFileSync(file, JSON.stringify(spec));
     return home.start(['run', file, '--json']);
   };
+  /** Names of all files that programs have brought to the cluster. */
+  const brought = (): readonly string[] =>
+    readdirSync(path.join(server.home, '.gradwire'), { recursive: true })
+      .map(String)
+      .filter((name) => name.includes('/work/'))
+      .toSorted();
   const linesOf = (records: readonly RunRecord[], word: string) =>
     ofType(records, 'log')
       .filter(({ text }) => text.startsWith(word))
@@ -127,6 +138,10 @@ describe.skipIf(slurmMissing() !== undefined)('a program on a Slurm cluster', ()
     const { code, stderr } = await command.finished;
     expect(code).toBe(1);
     const { error } = await command.record('failed');
+    const streamOf = (words: string) =>
+      ofType(command.records, 'log').find(({ text }) => text.startsWith(words))?.stream;
+    expect(streamOf('begun')).toBe('stdout');
+    expect(streamOf('cat: nothing.txt')).toBe('stderr');
     expect(error).toMatchObject({ code: 'PROGRAM_FAILED', place: `n${error.rank!}` });
     expect(error.message).toMatch(/ exit code 7: cat: nothing\.txt: No such file/);
     expect(stderr).toContain('PROGRAM_FAILED: ');
@@ -136,7 +151,7 @@ describe.skipIf(slurmMissing() !== undefined)('a program on a Slurm cluster', ()
     await noJobs(slurm);
   });
 
-  test('asks for a partition that there is not: it is named, and nothing is queued', async () => {
+  test('asks for a partition that there is not: it is named, nothing is queued or brought', async () => {
     const edited = ['nodes', 'edit', 'hpc', '--partition', 'hidden,nowhere'];
     succeeded(await home.run(edited));
     const checked = await home.run(['nodes', 'check', 'hpc']);
@@ -145,9 +160,31 @@ describe.skipIf(slurmMissing() !== undefined)('a program on a Slurm cluster', ()
       /^error: SLURM_PARTITION_UNKNOWN: Slurm has no partition nowhere there/m,
     );
     expect(checked.stdout).not.toContain('hidden there');
+    const before = brought();
+    writeFileSync(path.join(folder, 'large.bin'), LARGE);
     const { code, stderr } = await start('true').finished;
     expect(code).toBe(2);
     expect(stderr).toMatch(/^gradwire: SLURM_REFUSED: .*nowhere.*; .*edit hpc/m);
+    expect(stderr).toContain('--nodes=2 --cpus-per-task=1 --partition=hidden,nowhere');
     expect([...slurm.jobs()]).toEqual([]);
+    expect(brought()).toEqual(before);
+  });
+
+  test('asks for what Slurm only queues: its directory is brought, and it waits', async () => {
+    const edited = ['nodes', 'edit', 'hpc', '--partition', 'hidden', '--nodes', '3'];
+    succeeded(await home.run(edited));
+    const command = start('true');
+    await command.record('queued');
+    const sha256 = createHash('sha256').update(LARGE).digest('hex');
+    expect(brought().some((name) => name.includes(sha256))).toBe(true);
+    // The job by which it was tested is gone, or about to be.
+    await until(
+      () => slurm.jobs().size,
+      (jobs) => jobs === 1,
+      'its job to be the only one',
+    );
+    command.child.kill('SIGINT');
+    await command.finished;
+    await noJobs(slurm);
   });
 });

@@ -54,6 +54,17 @@ describe('links that stand out', () => {
     ]);
   });
 
+  test('this computer has its name in texts', () => {
+    const links = linksOf({
+      'a b': [1000, 50],
+      'a this-computer': [100, 50],
+      'b this-computer': [100, 50],
+    });
+    expect(slowLinks(links)).toEqual([
+      'this computer has 10.0× less bandwidth than the other machines: at best 100 Mbit/s',
+    ]);
+  });
+
   test('what was not measured counts for nothing', () => {
     const failed = {
       at: 0,

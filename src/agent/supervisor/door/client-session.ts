@@ -26,6 +26,7 @@ import {
   type SupervisorRequests,
 } from '../../../shared/protocol/supervisor.ts';
 import { makeCatalogue } from '../../launch/catalogue.ts';
+import { testJob } from '../../slurm/job-test.ts';
 import type { FileIntake } from '../workdirs/file-intake.ts';
 import { LinkEnds } from '../measuring/link-ends.ts';
 import { NetworkMeasurement } from '../measuring/network-measurement.ts';
@@ -221,6 +222,10 @@ export class ClientSession {
         return {};
       },
       measureNetwork: (request) => this.#network.measure(request),
+      testJob: async ({ slurm: settings, ...asked }) => {
+        await testJob({ ...asked, settings });
+        return {};
+      },
       missingFiles: ({ files }) => ({ missing: runs.trees.missing(files) }),
       putFiles: ({ pieces }) => {
         this.#intake ??= runs.trees.intake();

@@ -1,0 +1,40 @@
+/**
+ * Output of a rank of which srun brings only two streams: a shell plays srun, as it connects them.
+ */
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { RankProcess } from '../../../src/agent/world/rank-process.ts';
+
+const LINES = 50_000;
+
+test('comes as what it was written to, between reports that stay whole', async () => {
+  const printed = { stdout: '', stderr: '' };
+  const events: { readonly type: string }[] = [];
+  const command = {
+    entry: path.join(import.meta.dirname, 'printing-rank.ts'),
+    args: [],
+    prefix: ['sh', '-c', 'exec 3>&1 1>&2; exec "$@"', 'sh'],
+    reports: 'stdout',
+  } as const;
+  const rank = new RankProcess<object, { readonly type: string }>(
+    0,
+    command,
+    (event) => events.push(event),
+    {
+      parse: (report) => report as { readonly type: string },
+      printed: (stream, bytes) => {
+        printed[stream] += bytes.toString();
+      },
+    },
+  );
+  rank.send({ lines: LINES });
+  await rank.closed;
+  const types = events.map(({ type }) => type);
+  expect(types, printed.stderr).toEqual(['between', 'printed', 'exit']);
+  expect(printed.stderr).toBe('by console.error\n');
+  const lines = printed.stdout.split('\n');
+  expect(lines.slice(0, 2)).toEqual(['by console.log', 'by a thread']);
+  expect(new Set(lines.slice(2, -2))).toEqual(new Set(['x'.repeat(99)]));
+  expect(lines.slice(2, -2)).toHaveLength(LINES);
+  expect(lines.slice(-2)).toEqual(['the last line', '']);
+});
