@@ -7,6 +7,7 @@ import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunDetail } from '../../src/shared/rpc/run-summary.ts';
 import { AppPage } from '../harness/app-page.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { LASTING_SPEC } from '../harness/lasting-runs.ts';
@@ -203,6 +204,47 @@ test('a run has ranks on both machines, live, and is switched in the middle', as
   await part('node-remove').click();
   await part('remove-confirm').click();
   await page.getByText('Stop that run first').waitFor();
+});
+
+test('layers have a method of their own there, and the guard takes the switch back', async () => {
+  await box().getByRole('link').click();
+  await part('switch-back').click();
+  await part('current-plan').filter({ hasText: /^none/ }).waitFor();
+  // Of a residual that grows: without one before, the limit is of the first ones after the fence.
+  await part('switch-method').selectOption('topk');
+  await part('switch-parameter-ratio').fill('0.001');
+  await part('switch-parameter-ratio').press('Tab');
+  await part('layer-add').click();
+  await part('layer-match-0').fill('layer2.*');
+  await part('layer-match-0').press('Tab');
+  await part('layer-tensors-0')
+    .filter({ hasText: /^2 of 6 tensors, / })
+    .waitFor();
+  await part('layer-method-0').selectOption('qsgd');
+  await part('guard-fields').click();
+  await part('guard-residual').check();
+  await page.getByLabel('Limit of the residual norm').fill('1.2');
+  await page.getByLabel('Limit of the residual norm').press('Tab');
+  expect(await app.obstacles()).toEqual([]);
+  await part('switch-apply').click();
+  await part('switch-why')
+    .filter({ hasText: /residual norm/ })
+    .waitFor();
+  await part('current-plan').filter({ hasText: /^none/ }).waitFor();
+  const { stdout } = succeeded(await home.run(['runs', 'show', 'last', '--json']));
+  const { events } = JSON.parse(stdout) as RunDetail;
+  const [there, back] = events
+    .filter((event) => event.type === 'switch')
+    .toSorted((a, b) => a.epoch - b.epoch)
+    .slice(-2);
+  expect(there).toMatchObject({
+    from: { method: 'none' },
+    to: { method: 'topk', layers: [{ match: 'layer2.*', method: 'qsgd' }] },
+  });
+  expect(there?.why).toBeUndefined();
+  expect(back).toMatchObject({ to: { method: 'none' } });
+  expect(back?.why).toMatch(/residual/);
+  await app.go('Cluster');
 });
 
 test('its entry goes on to mean this machine, in use', { tags: 'soak' }, async () => {

@@ -26,6 +26,25 @@ const shown = async (): Promise<readonly [number, number]> => {
   return [Number(from), Number(to)];
 };
 
+/** Drawings in thirty frames, in each of which the wheel turns, as often there as back. */
+const DRAWN = `(async () => {
+  const timeline = document.querySelector('[data-testid=timeline]');
+  const context = timeline.querySelector('canvas').getContext('2d');
+  let drawn = 0;
+  context.clearRect = (...box) => {
+    drawn++;
+    CanvasRenderingContext2D.prototype.clearRect.apply(context, box);
+  };
+  for (let frame = 0; frame < 30; frame++) {
+    timeline.dispatchEvent(new WheelEvent('wheel', {
+      deltaY: frame % 2 === 0 ? -40 : 40, bubbles: true, cancelable: true,
+    }));
+    await new Promise(requestAnimationFrame);
+  }
+  delete context.clearRect;
+  return drawn;
+})()`;
+
 it('traces the next iterations, and shows, sums and saves what the threads did', async () => {
   const { home, page } = app;
   const settings = [
@@ -50,6 +69,8 @@ it('traces the next iterations, and shows, sums and saves what the threads did',
   const timeline = app.part('timeline');
   const whole = await shown();
   await timeline.focus();
+  expect(await page.evaluate(DRAWN)).toBeGreaterThan(0);
+  await page.keyboard.press('f');
   for (const key of ['w', 'w', 'd']) await page.keyboard.press(key);
   const closer = await shown();
   expect(closer[1] - closer[0]).toBeCloseTo(0.75 ** 2 * (whole[1] - whole[0]), 0);

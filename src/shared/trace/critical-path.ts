@@ -199,25 +199,55 @@ export interface PathSum {
   readonly time: number;
 }
 
+/** Nanoseconds by `sumKey`. */
+type PathTimes = Map<number, number>;
+
+/** Times of whole paths, which a view of many asks for in each of its frames. */
+const wholes = new WeakMap<CriticalPath, PathTimes>();
+
+/** Waiting for messages is of no rank. */
+const WAITING = -1;
+const WAIT = PHASES.indexOf('wait');
+const OTHER = PHASES.indexOf('other');
+
 /** Sums of paths in a stretch of time, the largest first. */
 export function pathSums(
   { lanes }: Pick<Timeline, 'lanes'>,
   paths: readonly CriticalPath[],
-  stretch: { readonly from: number; readonly to: number },
+  { from, to }: { readonly from: number; readonly to: number },
 ): readonly PathSum[] {
-  const sums = new Map<string, PathSum>();
-  const inView = paths.filter(({ from, to }) => to > stretch.from && from < stretch.to);
-  for (const { arrow, from, lane, rank, span, to } of inView.flatMap(
-    ({ parts }) => parts,
-  )) {
+  const sums: PathTimes = new Map();
+  for (const path of paths) {
+    if (path.to <= from || path.from >= to) continue;
+    const isWhole = path.from >= from && path.to <= to;
+    let times = isWhole ? wholes.get(path) : undefined;
+    times ??= timesOf(lanes, path, { from, to });
+    if (isWhole) wholes.set(path, times);
+    for (const [key, time] of times) sums.set(key, time + (sums.get(key) ?? 0));
+  }
+  return [...sums]
+    .map(([key, time]) => ({
+      phase: key === WAITING ? 'wait' : PHASES[key % PHASES.length]!,
+      rank: key === WAITING ? undefined : Math.floor(key / PHASES.length),
+      time,
+    }))
+    .sort((a, b) => b.time - a.time);
+}
+
+/** The times of a path's parts, as far as they lie in a stretch. */
+function timesOf(
+  lanes: readonly Lane[],
+  { parts }: CriticalPath,
+  stretch: { readonly from: number; readonly to: number },
+): PathTimes {
+  const times: PathTimes = new Map();
+  for (const { arrow, from, lane, rank, span, to } of parts) {
+    if (from >= stretch.to) break;
     const time = Math.min(to, stretch.to) - Math.max(from, stretch.from);
     if (time <= 0) continue;
-    const phase =
-      arrow >= 0 ? 'wait' : lane < 0 ? 'other' : PHASES[lanes[lane]!.phases[span]!]!;
-    const of = phase === 'wait' ? undefined : rank;
-    const key = `${phase} ${of}`;
-    const sum = time + (sums.get(key)?.time ?? 0);
-    sums.set(key, { phase, rank: of, time: sum });
+    const phase = arrow >= 0 ? WAIT : lane < 0 ? OTHER : lanes[lane]!.phases[span]!;
+    const key = phase === WAIT ? WAITING : rank * PHASES.length + phase;
+    times.set(key, time + (times.get(key) ?? 0));
   }
-  return [...sums.values()].sort((a, b) => b.time - a.time);
+  return times;
 }

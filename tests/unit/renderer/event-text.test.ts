@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { machineName } from '../../../src/shared/machines/machine-names.ts';
 import { eventText } from '../../../src/shared/records/record-kinds.ts';
 
 const none = { method: 'none', parameters: {}, collective: 'ring', bucketBytes: 4096 };
@@ -82,6 +83,26 @@ describe('events in words', () => {
     });
   });
 });
+
+it.each([
+  [{ type: 'finished' }, 'all ranks on this computer have finished'],
+  [
+    {
+      type: 'interrupted',
+      error: { code: 'WORKER_DIED', kind: 'failure', message: 'rank 2 died' },
+    },
+    'at this computer: rank 2 died. The run will resume from its last checkpoint.',
+  ],
+] as const)(
+  'this computer, whose host name records have, is called so: %o',
+  (event, text) => {
+    const names = {
+      rank: String,
+      machine: (node: string) => machineName(node, ['this-computer', 'box']),
+    };
+    expect(eventText({ ...event, at: 0, node: 'vm' }, names).text).toBe(text);
+  },
+);
 
 describe('a run at a cluster', () => {
   const at = new Date(2026, 2, 1, 12, 5).getTime();

@@ -214,6 +214,39 @@ describe('messages', () => {
   });
 });
 
+test('messages to draw are those that a look at all of them chooses', () => {
+  const random = generator(8);
+  const RANKS = 6;
+  const arrows = Array.from({ length: 3000 }, () => {
+    const [sent, from] = [1000 * random(), Math.floor(RANKS * random())];
+    return arrowOf(sent, sent + 20 * random(), from, (from + 1) % RANKS);
+  }).sort((a, b) => a.sent - b.sent);
+  const chosen = [...arrows.keys()].filter(() => random() < 0.02);
+  const parts = chosen.map((arrow) => partOf({ arrow })).reverse();
+  const index = indexWith(RANKS, arrows, parts);
+  const onPath = new Set(parts.map(({ arrow }) => arrow));
+  let none = 0;
+  for (let round = 0; round < 200; round++) {
+    const from = 1000 * random();
+    const window = { from, to: from + 300 * random() };
+    const first = Math.floor((RANKS - 1) * random());
+    const lanes = { first, end: first + 1 + Math.floor(3 * random()) };
+    const seen = arrows.flatMap((arrow, place) => {
+      const isSeen = arrow.received > window.from && arrow.sent < window.to;
+      const ends = [arrow.from, arrow.to].toSorted((a, b) => a - b);
+      return isSeen && ends[1]! >= lanes.first && ends[0]! < lanes.end ? [place] : [];
+    });
+    const others = seen.filter((place) => !onPath.has(place));
+    if (others.length > 300) none++;
+    expect(arrowsToDraw(index, window, lanes)).toEqual({
+      onPaths: seen.filter((place) => onPath.has(place)),
+      others: others.length > 300 ? [] : others,
+    });
+  }
+  expect(none).toBeGreaterThan(10);
+  expect(none).toBeLessThan(190);
+});
+
 test('a critical path is a line along its spans, one of several parts within a pixel', () => {
   const index = indexWith(
     3,

@@ -13,20 +13,28 @@ interface ArrowsToDraw {
   readonly others: readonly number[];
 }
 
+/** Looks no further than needed: of a large trace, a view has hundreds of thousands of messages. */
 export function arrowsToDraw(
-  { arrows, engines, pathArrows, timeline }: TimelineIndex,
+  { arrows, engines, onPaths, pathArrows, timeline }: TimelineIndex,
   { from: begin, to: over }: TimeWindow,
   { end, first }: LanesInView,
 ): ArrowsToDraw {
-  const others: number[] = [];
-  const onPaths: number[] = [];
-  for (const place of arrows.in(begin, over)) {
-    const isOnPath = pathArrows.has(place);
-    if (!isOnPath && others.length > MOST_ARROWS) continue;
+  const isInView = (place: number): boolean => {
     const { from, to } = timeline.arrows[place]!;
     const [a, b] = [engines.get(from)!, engines.get(to)!];
-    if (Math.max(a, b) < first || Math.min(a, b) >= end) continue;
-    (isOnPath ? onPaths : others).push(place);
+    return Math.max(a, b) >= first && Math.min(a, b) < end;
+  };
+  const drawnOnPaths: number[] = [];
+  for (const i of onPaths.in(begin, over)) {
+    const place = pathArrows[i]!;
+    if (isInView(place)) drawnOnPaths.push(place);
   }
-  return { onPaths, others: others.length > MOST_ARROWS ? [] : others };
+  const stronger = new Set(drawnOnPaths);
+  const others: number[] = [];
+  for (const place of arrows.in(begin, over)) {
+    if (stronger.has(place) || !isInView(place)) continue;
+    others.push(place);
+    if (others.length > MOST_ARROWS) return { onPaths: drawnOnPaths, others: [] };
+  }
+  return { onPaths: drawnOnPaths, others };
 }

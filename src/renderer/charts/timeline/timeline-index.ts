@@ -7,25 +7,32 @@ export interface TimelineIndex {
   readonly timeline: Timeline;
   readonly paths: readonly CriticalPath[];
   readonly arrows: ArrowIndex;
-  /** Places of the messages on the critical paths. */
-  readonly pathArrows: ReadonlySet<number>;
+  /** Places of the messages on the critical paths, in order. */
+  readonly pathArrows: readonly number[];
+  /** Messages on the critical paths alone: a frame needs all of them, and of the others only a few. */
+  readonly onPaths: ArrowIndex;
   /** The lane of each rank at which messages leave and arrive. */
   readonly engines: ReadonlyMap<number, number>;
 }
 
-export const indexOf = (
+export function indexOf(
   timeline: Timeline,
   paths: readonly CriticalPath[],
-): TimelineIndex => ({
-  timeline,
-  paths,
-  arrows: new ArrowIndex(timeline.arrows),
-  pathArrows: new Set(
+): TimelineIndex {
+  const onPaths = new Set(
     paths.flatMap(({ parts }) => parts.map(({ arrow }) => arrow)).filter((i) => i >= 0),
-  ),
-  engines: new Map(
-    timeline.lanes.flatMap(({ isEngine, rank }, lane) =>
-      isEngine ? [[rank, lane] as const] : [],
+  );
+  const pathArrows = [...onPaths].sort((a, b) => a - b);
+  return {
+    timeline,
+    paths,
+    arrows: new ArrowIndex(timeline.arrows),
+    pathArrows,
+    onPaths: new ArrowIndex(pathArrows.map((place) => timeline.arrows[place]!)),
+    engines: new Map(
+      timeline.lanes.flatMap(({ isEngine, rank }, lane) =>
+        isEngine ? [[rank, lane] as const] : [],
+      ),
     ),
-  ),
-});
+  };
+}

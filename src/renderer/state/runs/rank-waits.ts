@@ -78,7 +78,7 @@ export function meansOver(bins: readonly Bin[]): RankMeans | undefined {
 }
 
 /** A rank in a table, in milliseconds; undefined: not known. */
-interface RankRow extends Partial<RankMeans> {
+export interface RankRow extends Partial<RankMeans> {
   readonly rank: number;
   /** Wait of each other rank for this one. */
   readonly awaited: number | undefined;
