@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.needs_torch import HAS_TORCH, needs_torch
 
@@ -20,11 +20,13 @@ if HAS_TORCH:
 class SeenAverages(unittest.TestCase):
     """One rank: DDP sums its buckets all the same."""
 
+    placed: ClassVar[list[Any]] = []
+    begun: ClassVar[list[Any]] = []
+    ended: ClassVar[list[tuple[Any, Any]]] = []
+    averages: ClassVar[Any] = None
+
     @classmethod
     def setUpClass(cls) -> None:
-        cls.placed: list[SeenBucket] = []
-        cls.begun: list[Average] = []
-        cls.ended: list[tuple[Average, Any]] = []
         cls.averages = Averages(cls.place)
         cls.averages.observe(cls.begins, cls.ends)
 
@@ -110,7 +112,7 @@ class SeenAverages(unittest.TestCase):
         self.assertEqual(self.begun, [])
 
     def test_sparse_gradients_are_seen_once_ddp_has_made_its_buckets_again(self) -> None:
-        class Words(torch.nn.Module):
+        class Words(torch.nn.Module):  # type: ignore[misc]
             def __init__(self) -> None:
                 super().__init__()
                 self.bag = torch.nn.EmbeddingBag(100, 8, sparse=True)

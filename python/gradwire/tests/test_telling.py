@@ -3,6 +3,7 @@ from __future__ import annotations
 import socket
 import threading
 import unittest
+from functools import partial
 
 from gradwire.errors import GradwireError
 from gradwire.framing import encode
@@ -23,13 +24,13 @@ class Telling(unittest.TestCase):
     def test_all_that_was_told_arrives_in_its_order(self) -> None:
         told = [{"type": "stepped", "number": number} for number in range(100)]
         for message in told:
-            self.telling.tell(message)
+            self.telling.tell(partial(dict, message))
         self.telling.end(seconds=60)
         self.link.close()
         self.assertEqual(self._received(), b"".join(map(encode, told)))
 
     def test_what_was_told_arrives_before_the_end(self) -> None:
-        self.telling.tell(MESSAGE)
+        self.telling.tell(lambda: MESSAGE)
         self.assertEqual(self.agent.recv(10), encode(MESSAGE)[:10])
         self.telling.end(seconds=60)
 
@@ -37,7 +38,7 @@ class Telling(unittest.TestCase):
         taken = 0
         with self.assertRaises(BufferError):
             while True:
-                self.telling.tell(MESSAGE)
+                self.telling.tell(lambda: MESSAGE)
                 taken += 1
         pieces: list[bytes] = []
         reader = threading.Thread(target=lambda: pieces.append(self._received()))
@@ -49,10 +50,10 @@ class Telling(unittest.TestCase):
 
     def test_an_agent_that_has_ended_is_an_error_of_a_later_message(self) -> None:
         self.agent.close()
-        self.telling.tell(MESSAGE)
+        self.telling.tell(lambda: MESSAGE)
         self.telling.end(seconds=60)
         with self.assertRaises(GradwireError):
-            self.telling.tell(MESSAGE)
+            self.telling.tell(lambda: MESSAGE)
 
     def test_nothing_told_has_nothing_to_end(self) -> None:
         self.telling.end(seconds=60)

@@ -11,10 +11,9 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import torch
-
 from .errors import GradwireError
 from .session import current
+from .uncompiled import uncompiled
 
 
 def hook_model(module: Any, first: Any) -> None:
@@ -62,12 +61,6 @@ def _refuse_later_hooks(kind: Any) -> None:
     kind.register_comm_hook = register_comm_hook
 
 
-def _not_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that torch.compile calls and does not trace."""
-    disabled: Callable[..., Any] = torch._disable_dynamo(function)
-    return disabled
-
-
 def _without_annotations(function: Callable[..., Any]) -> Callable[..., Any]:
     function.__annotations__.clear()
     return function
@@ -96,7 +89,7 @@ def _session() -> Any:
 
 # DDP compares annotations with its own classes, and those of this module are strings.
 @_Hook
-@_not_compiled
+@uncompiled
 @_without_annotations
 def _average_bucket(_state: object, bucket: Any) -> Any:
     session = _session()
@@ -106,7 +99,7 @@ def _average_bucket(_state: object, bucket: Any) -> Any:
 
 
 @_Hook
-@_not_compiled
+@uncompiled
 def _forward_begins(_module: Any, _inputs: Any) -> None:
     session = _session()
     if session is not None:
@@ -114,7 +107,7 @@ def _forward_begins(_module: Any, _inputs: Any) -> None:
 
 
 @_Hook
-@_not_compiled
+@uncompiled
 def _forward_ends(_module: Any, _inputs: Any, output: Any) -> None:
     session = _session()
     if session is not None:
@@ -122,7 +115,7 @@ def _forward_ends(_module: Any, _inputs: Any, output: Any) -> None:
 
 
 @_Hook
-@_not_compiled
+@uncompiled
 def _gradient_accumulated(_parameter: Any) -> None:
     session = _session()
     if session is not None:
@@ -130,7 +123,7 @@ def _gradient_accumulated(_parameter: Any) -> None:
 
 
 @_Hook
-@_not_compiled
+@uncompiled
 def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
     session = _session()
     if session is not None:
@@ -138,7 +131,7 @@ def _step_begins(_optimizer: Any, _arguments: Any, _named: Any) -> None:
 
 
 @_Hook
-@_not_compiled
+@uncompiled
 def _step_ends(optimizer: Any, _arguments: Any, _named: Any) -> None:
     session = _session()
     if session is not None:

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import os
 import sys
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, SupportsFloat
 
@@ -54,8 +53,6 @@ class ObservedProgram(Session):
         self._printed: tuple[float, str] | None = None
         """The loss that was printed first in this step, and its line."""
         self._has_told_line = False
-        self._untold: deque[tuple[list[tuple[str, Any]], float, dict[str, Any]]] = deque()
-        """Steps whose moments a GPU may not have passed yet."""
         self._stepped: dict[int, Any] = {}
         """Optimisers that have made a step since the last one was closed."""
         self._is_complete = False
@@ -116,7 +113,7 @@ class ObservedProgram(Session):
 
     def average_begun(self, bucket: Bucket, work: Any, buffer: Any) -> None:
         """Its sum is under way."""
-        self.bucket_begun(bucket, work.wait, buffer)
+        self.bucket_begun(bucket, functools.partial(_wait, work), buffer)
 
     def hooked_bucket_begins(self, bucket: Any) -> Bucket:
         """DDP hands over a bucket to a hook of the program, which sends anything."""
@@ -128,8 +125,9 @@ class ObservedProgram(Session):
 
     def bucket_begun(self, bucket: Bucket, wait: Wait, buffer: Any) -> None:
         """Notes when a bucket's average is there, which `wait` waits for."""
-        end = functools.partial(self.guard, self._bucket_ends, bucket)
-        self._completion.after(wait, lambda _: end(), self._stream_of(buffer))
+        self._completion.after(
+            wait, lambda _: self.guard(self._bucket_ends, bucket), self._stream_of(buffer)
+        )
 
     def step_begins(self, optimizer: Any) -> None:
         """An optimiser begins its step."""
@@ -152,8 +150,7 @@ class ObservedProgram(Session):
         if self._telling is None:
             return
         self._close_step()
-        self._tell_steps(wait=True)
-        self._telling.tell({"type": "end", "last": True})
+        self._telling.tell(lambda: {"type": "end", "last": True})
 
     def end_of_process(self, *, failed: bool) -> None:
         """The process ends: tells the agent what it was not told yet, of one that failed, too."""
@@ -187,7 +184,8 @@ class ObservedProgram(Session):
         # An agent that takes nothing, or has ended, cannot be told.
         with contextlib.suppress(Exception):
             if self._telling is not None:
-                self._telling.tell({"type": "unseen", "why": cut(repr(error))})
+                why = cut(repr(error))
+                self._telling.tell(lambda: {"type": "unseen", "why": why})
 
     def _open(self, named: list[tuple[str, Any]]) -> None:
         if bridge() is None:
@@ -239,8 +237,8 @@ class ObservedProgram(Session):
         lr = learning_rate(next(iter(self._stepped.values())))
         self._stepped.clear()
         told = {**self._told_values(), **self._buckets.take()}
-        self._untold.append((self._timeline.take(), lr, told))
-        self._tell_steps(wait=False)
+        if self._telling is not None:
+            self._telling.tell(functools.partial(self._message_of, self._timeline.take(), lr, told))
 
     def _told_values(self) -> dict[str, Any]:
         """The values of the step's message: what was logged, else a loss that was printed."""
@@ -256,15 +254,12 @@ class ObservedProgram(Session):
             told["printed"] = line.strip()[:200]
         return told
 
-    def _tell_steps(self, *, wait: bool) -> None:
-        while self._untold and self._telling is not None:
-            moments, lr, values = self._untold[0]
-            if not wait and not self._timeline.is_past(moments):
-                return
-            self._untold.popleft()
-            self._timeline.tell(moments, self._clock)
-            step = self._clock.close(lr)
-            self._telling.tell({"type": "stepped", "step": step, **values})
+    def _message_of(
+        self, moments: list[tuple[str, Any]], lr: float, told: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The message of a step; called by the thread that tells it."""
+        self._timeline.tell(moments, self._clock)
+        return {"type": "stepped", "step": self._clock.close(lr), **told}
 
 
 def _named(module: Any) -> list[tuple[str, Any]]:
@@ -276,6 +271,11 @@ def _numbered(optimizer: Any) -> list[tuple[str, Any]]:
     """Parameters of an optimiser, which knows no names."""
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     return [(f"p{index}", parameter) for index, parameter in enumerate(parameters)]
+
+
+def _wait(work: Any) -> None:
+    # Looked up by who waits: it takes PyTorch some time, and DDP waits meanwhile.
+    work.wait()
 
 
 def _has_own_reducer(module: Any) -> bool:

@@ -19,9 +19,10 @@ from torch.optim.optimizer import (
 )
 
 from .observing import ObservedProgram
+from .uncompiled import uncompiled
 
 # The compiler shall not trace what observes, only the model between.
-_guard: Callable[..., Any] = torch._disable_dynamo(ObservedProgram.guard)
+_guard = uncompiled(ObservedProgram.guard)
 
 
 class HookedCommunication:
@@ -92,7 +93,7 @@ def _watch_forward(session: ObservedProgram) -> None:
         _guard(session, session.forward_ends, self)
         return output
 
-    DistributedDataParallel.forward = torch._disable_dynamo(forward, recursive=False)
+    DistributedDataParallel.forward = uncompiled(forward, recursive=False)
 
 
 def _watch_backward(session: ObservedProgram) -> None:

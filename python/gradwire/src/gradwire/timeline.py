@@ -85,12 +85,6 @@ class Timeline:
         moments, self._moments = self._moments, []
         return moments
 
-    def is_past(self, moments: list[tuple[str, Any]]) -> bool:
-        """Whether the device has passed all of them."""
-        if self._device is None:
-            return True
-        return all(_is_past(moment) for _, moment in moments)
-
     def tell(self, moments: list[tuple[str, Any]], clock: StepClock) -> None:
         """Tells a clock the moments. It waits for those that the device has not passed."""
         for name, moment in moments:
@@ -113,9 +107,3 @@ class Timeline:
         if elapsed > _FAR_MS:
             self._next_base = (moment, now)
         return now
-
-
-def _is_past(moment: Any) -> bool:
-    if isinstance(moment, Bucket):
-        return _is_past(moment.begin) and (moment.end is None or _is_past(moment.end))
-    return isinstance(moment, int) or bool(moment.query())
