@@ -3,6 +3,7 @@
  * themselves, measured by real processes on this computer or on another machine, and stored:
  * `auto` and `gradwire plan` use them.
  */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { checkNetwork } from '../../main/cluster/network-check.ts';
 import { openHome } from '../../main/home/home.ts';
@@ -131,10 +132,10 @@ async function measureThere(
         return `written to ${out}`;
       }
       if (runs.length > 0) {
-        return `not stored, because run ${runs[0]!.run} was in progress on ${name}`;
+        return `not stored, because run ${runs[0]!.run} was in progress on ${machineTitle(name)}`;
       }
       store.facts.noteNetwork(node, profile);
-      return `stored for ${name}`;
+      return `stored for ${machineTitle(name)}`;
     },
     { ...connectOptions(flags), progress: deployPrinter() },
   );

@@ -19,7 +19,7 @@ import { appVersion } from '../../main/home/installation.ts';
 import { writeText } from '../files/write-parts.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { comparisonText } from '../text/comparison-text.ts';
 
 interface CompareOptions {
@@ -71,7 +71,7 @@ export function addCompareCommand(program: Command): void {
     .option('--out <file>', 'output file; default: stdout')
     .option('--report <file>', 'also write a report: one HTML file that opens offline')
     .action(async (names: readonly string[], options: CompareOptions) => {
-      await withWorkspace(async ({ store, coordinator }) => {
+      await withHistory(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const ids = [...new Set(names.map((name) => resolveRun(store, name)))];
         const runs = ids.map((id) => readComparedRun(store, id));

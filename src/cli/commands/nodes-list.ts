@@ -30,52 +30,56 @@ export function addNodesListCommand(nodes: Command): void {
     .option('--json', 'one line of JSON per machine', false)
     .option(...WIDE, false)
     .action(async ({ json, offline, wide }: ListFlags) => {
-      await withWorkspace(async (workspace) => {
-        const entries = workspace.store.nodes.list();
-        const seen = await Promise.all(
-          entries.map((entry) => (offline ? NOT_ASKED : lookAt(workspace, entry))),
-        );
-        // Read after the machines have answered: they may have corrected some.
-        const unended = workspace.store.runs.unended();
-        const runsOn = (name: string): readonly string[] =>
-          unended.filter(({ nodes: of }) => of.includes(name)).map(({ id }) => id);
-        if (json) {
-          for (const [index, entry] of entries.entries()) {
-            const line = { ...entry, runs: runsOn(entry.name), ...seen[index] };
-            process.stdout.write(`${JSON.stringify(line)}\n`);
+      await withWorkspace(
+        async (workspace) => {
+          const entries = workspace.store.nodes.list();
+          const seen = await Promise.all(
+            entries.map((entry) => (offline ? NOT_ASKED : lookAt(workspace, entry))),
+          );
+          // Read after the machines have answered: they may have corrected some.
+          const unended = workspace.store.runs.unended();
+          const runsOn = (name: string): readonly string[] =>
+            unended.filter(({ nodes: of }) => of.includes(name)).map(({ id }) => id);
+          if (json) {
+            for (const [index, entry] of entries.entries()) {
+              const line = { ...entry, runs: runsOn(entry.name), ...seen[index] };
+              process.stdout.write(`${JSON.stringify(line)}\n`);
+            }
+            return;
           }
-          return;
-        }
-        if (entries.length === 0) {
-          process.stdout.write('no machines yet; add one with: gradwire nodes add\n');
-          return;
-        }
-        const rows = entries.map(
-          ({ name, destination, jump = '', labels, slurm }, index) => {
+          if (entries.length === 0) {
+            process.stdout.write('no machines yet; add one with: gradwire nodes add\n');
+            return;
+          }
+          const rows = entries.map(
+            ({ name, destination, jump = '', labels, slurm }, index) => {
+              const { found = [], unreached } = seen[index]!;
+              const others = found.map(({ id }) => `${id} (elsewhere)`);
+              const running = [...runsOn(name), ...others].join(', ');
+              const doubt = unreached === undefined ? '' : ' (not reached)';
+              return [
+                ...[name, destination, jump, labels.join(', ')],
+                ...[slurm === undefined ? '' : 'Slurm', `${running}${doubt}`.trim()],
+              ];
+            },
+          );
+          const table = textTable(
+            [HEADINGS, ...rows],
+            HEADINGS.map(() => 'left'),
+            tableWidth(wide),
+          );
+          process.stdout.write(`${table}\n`);
+          for (const [index, { name }] of entries.entries()) {
             const { found = [], unreached } = seen[index]!;
-            const others = found.map(({ id }) => `${id} (elsewhere)`);
-            const running = [...runsOn(name), ...others].join(', ');
-            const doubt = unreached === undefined ? '' : ' (not reached)';
-            return [
-              ...[name, destination, jump, labels.join(', ')],
-              ...[slurm === undefined ? '' : 'Slurm', `${running}${doubt}`.trim()],
-            ];
-          },
-        );
-        const table = textTable(
-          [HEADINGS, ...rows],
-          HEADINGS.map(() => 'left'),
-          tableWidth(wide),
-        );
-        process.stdout.write(`${table}\n`);
-        for (const [index, { name }] of entries.entries()) {
-          const { found = [], unreached } = seen[index]!;
-          for (const line of foundLines(name, found)) process.stdout.write(`${line}\n`);
-          if (unreached === undefined) continue;
-          const why = formatError(unreached);
-          process.stderr.write(`gradwire: ${name} cannot be reached: ${why}\n`);
-        }
-      });
+            for (const line of foundLines(name, found))
+              process.stdout.write(`${line}\n`);
+            if (unreached === undefined) continue;
+            const why = formatError(unreached);
+            process.stderr.write(`gradwire: ${name} cannot be reached: ${why}\n`);
+          }
+        },
+        { use: offline ? 'brief' : 'lasting' },
+      );
     });
 }
 

@@ -1,4 +1,5 @@
 /** `gradwire nodes log`: the last lines of a supervisor's log. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { Command } from 'commander';
 import { inputError } from '../../shared/errors/errors.ts';
 import {
@@ -36,10 +37,11 @@ export function addNodesLogCommand(nodes: Command): void {
         ({ inventory }) => inventory.log(name, count),
         connectOptions(flags),
       );
-      if (lines === undefined) process.stderr.write(`${name} has no log at ${file}\n`);
+      if (lines === undefined)
+        process.stderr.write(`${machineTitle(name)} has no log at ${file}\n`);
       else if (lines.length === 0) {
         process.stderr.write(
-          `the log of ${name} is empty: its supervisor has reported no trouble (${file})\n`,
+          `the log of ${machineTitle(name)} is empty: its supervisor has reported no trouble (${file})\n`,
         );
       }
       for (const line of lines ?? []) answer(flags.json, { line }, `${line}\n`);

@@ -1,4 +1,5 @@
 /** `gradwire nodes network`: latency and bandwidth between machines, measured now. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { Command } from 'commander';
 import { formatError, inputError } from '../../shared/errors/errors.ts';
 import type { LinkStatus, PairOutcome } from '../../shared/machines/link-status.ts';
@@ -100,7 +101,7 @@ async function measure(
       }
       const pairs = pairsOf(names).length;
       const begins = ([a, b]: readonly [string, string], index: number): void => {
-        process.stderr.write(`measuring ${a} – ${b} (${index + 1} of ${pairs})\n`);
+        process.stderr.write(`measuring ${titled(a, b)} (${index + 1} of ${pairs})\n`);
       };
       const options = { whileRunning, ports, signal, begins };
       const survey = surveyLinks(store.links, links, options);
@@ -115,6 +116,8 @@ async function measure(
   return outcomes;
 }
 
+const titled = (a: string, b: string): string =>
+  `${machineTitle(a)} – ${machineTitle(b)}`;
 const failureOf = ({ links }: PairOutcome): LinkStatus['failure'] => links[0].failure;
 const wasMeasured = ({ links }: PairOutcome): boolean => links[0].measure !== undefined;
 const hasFailed = (outcome: PairOutcome): boolean => !wasMeasured(outcome);
@@ -123,17 +126,17 @@ function troubles(outcomes: readonly PairOutcome[]): readonly string[] {
   return outcomes.flatMap((outcome) => {
     const [a, b] = outcome.nodes;
     const failed = failureOf(outcome);
-    if (failed !== undefined) return [`${a} – ${b}: ${formatError(failed.error)}`];
+    if (failed !== undefined) return [`${titled(a, b)}: ${formatError(failed.error)}`];
     if (outcome.runs.length === 0) return [];
     const runs = outcome.runs
-      .map(({ node, run }) => `run ${run} on ${node}`)
+      .map(({ node, run }) => `run ${run} on ${machineTitle(node)}`)
       .join(', ');
     return wasMeasured(outcome)
       ? [
-          `${a} – ${b}: measured while ${runs} ${outcome.runs.length === 1 ? 'was' : 'were'} in progress; not stored`,
+          `${titled(a, b)}: measured while ${runs} ${outcome.runs.length === 1 ? 'was' : 'were'} in progress; not stored`,
         ]
       : [
-          `${a} – ${b}: busy with ${runs}; measure once it has ended, or add ` +
+          `${titled(a, b)}: busy with ${runs}; measure once it has ended, or add ` +
             '--while-running, which disturbs it.',
         ];
   });

@@ -25,7 +25,7 @@ import { nodesOf, parseExperimentSpec } from '../../shared/spec/experiment-spec.
 import { readCountText } from '../../shared/words/count-text.ts';
 import { formatCount, formatDuration } from '../../shared/words/units.ts';
 import { useHomeUnits } from '../session/home-units.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory, withWorkspace } from '../session/workspace.ts';
 import { bytes } from '../text/quantities.ts';
 import { RepeatableOption } from '../text/option-repetition.ts';
 import { textTable } from '../text/text-table.ts';
@@ -195,7 +195,7 @@ async function findMeasured(
     const profiles = own === undefined ? [] : [[only!, own] as const];
     return { profiles: new Map(profiles), links: undefined, file, isGiven };
   }
-  return await withWorkspace(({ store, coordinator }) => {
+  return await withHistory(({ store, coordinator }) => {
     const nodes = names.map((name) => coordinator.machines.node(name));
     // A file that was named may have been measured anywhere.
     const profiles = isGiven

@@ -20,7 +20,7 @@ import { inputError } from '../../shared/errors/errors.ts';
 import { formatCount, formatPercent } from '../../shared/words/units.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 import { tableWidth } from '../text/terminal.ts';
 import { textTable } from '../text/text-table.ts';
@@ -69,7 +69,7 @@ export function addRunsBucketsCommand(runs: Command): void {
     )
     .option(...JSON_ANSWER)
     .action(async (name: string, flags: BucketFlags) => {
-      await withWorkspace(async ({ coordinator, store }) => {
+      await withHistory(async ({ coordinator, store }) => {
         await catchUp(coordinator);
         const id = resolveRun(store, name);
         const { from = 0, rank, sort, to = Number.MAX_SAFE_INTEGER } = flags;

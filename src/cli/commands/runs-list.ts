@@ -1,7 +1,7 @@
 /** `gradwire runs list`: all runs, newest first, or those that a filter leaves. */
 import type { Command } from 'commander';
 import { InvalidArgumentError } from 'commander';
-import { machineNames } from '../../shared/machines/machine-names.ts';
+import { machineNames, machineTitle } from '../../shared/machines/machine-names.ts';
 import { describeMetric } from '../../shared/records/metric.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { progressText } from '../../shared/spec/program-spec.ts';
@@ -11,7 +11,7 @@ import { NEWEST_FIRST } from '../../shared/run-query/run-order.ts';
 import { filterHelp } from '../text/filter-help.ts';
 import { reportError } from '../text/report-error.ts';
 import { catchUp } from '../session/catch-up.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { date, loss } from '../text/quantities.ts';
 import { columnsThatFit, textTable } from '../text/text-table.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
@@ -57,7 +57,7 @@ function parseLimit(text: string): number {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  await withWorkspace(async ({ store, coordinator }) => {
+  await withHistory(async ({ store, coordinator }) => {
     const caughtUp = await catchUp(coordinator);
     const asked = new Set(store.runs.unended().flatMap(({ nodes }) => nodes));
     for (const node of asked) {
@@ -65,7 +65,7 @@ async function list(options: ListOptions): Promise<void> {
       if (coordinator.machines.nodeConnection(node).connection === 'connected')
         continue;
       process.stderr.write(
-        `gradwire: ${node} was not reached: its runs are listed as they were last known ` +
+        `gradwire: ${machineTitle(node)} was not reached: its runs are listed as they were last known ` +
           `here. Check it: gradwire nodes check ${node}.\n`,
       );
     }

@@ -40,32 +40,35 @@ export function addRunsLogCommand(runs: Command): void {
     .option('--grep <text>', 'only lines with this text, ignoring case')
     .option('--json', 'print every record as one line of JSON', false)
     .action(async (name: string, flags: LogFlags) => {
-      process.exitCode = await withWorkspace(async (workspace) => {
-        const { store, coordinator } = workspace;
-        const filter: LogFilter = { rank: flags.rank, text: flags.grep };
-        if (!flags.follow) {
-          await catchUp(coordinator);
+      process.exitCode = await withWorkspace(
+        async (workspace) => {
+          const { store, coordinator } = workspace;
+          const filter: LogFilter = { rank: flags.rank, text: flags.grep };
+          if (!flags.follow) {
+            await catchUp(coordinator);
+            const id = resolveRun(store, name);
+            requireRank(store, id, flags.rank);
+            const printer = new LogPrinter(process.stdout, filter, flags.json);
+            printer.records(byTime(store, id), store.summary(id));
+            return 0;
+          }
           const id = resolveRun(store, name);
           requireRank(store, id, flags.rank);
-          const printer = new LogPrinter(process.stdout, filter, flags.json);
-          printer.records(byTime(store, id), store.summary(id));
-          return 0;
-        }
-        const id = resolveRun(store, name);
-        requireRank(store, id, flags.rank);
-        return followRun(
-          workspace,
-          id,
-          {
-            json: flags.json,
-            mode: 'attach',
-            printer: (output) => new LogPrinter(output, filter, flags.json),
-          },
-          async () => {
-            await coordinator.following.follow(id);
-          },
-        );
-      }, connectOptions(flags));
+          return followRun(
+            workspace,
+            id,
+            {
+              json: flags.json,
+              mode: 'attach',
+              printer: (output) => new LogPrinter(output, filter, flags.json),
+            },
+            async () => {
+              await coordinator.following.follow(id);
+            },
+          );
+        },
+        { ...connectOptions(flags), use: flags.follow ? 'lasting' : 'brief' },
+      );
     });
   addConnectOptions(command);
 }

@@ -11,7 +11,7 @@ import { writeText } from '../files/write-parts.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { storedRuns } from '../session/stored-runs.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 
 interface ReportOptions {
   readonly out?: string;
@@ -29,7 +29,7 @@ export function addRunsReportCommand(runs: Command): void {
     .option('--json', 'one line of JSON about the file that was written', false)
     .action(async (name: string, { json, out }: ReportOptions) => {
       if (json && out === undefined) throw reportOnStdout();
-      await withWorkspace(async ({ store, coordinator }) => {
+      await withHistory(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const id = resolveRun(store, name);
         const cores = os.availableParallelism();

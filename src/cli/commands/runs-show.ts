@@ -1,4 +1,5 @@
 /** `gradwire runs show`: one run, its spec, and what happened in it. */
+import { machineName } from '../../shared/machines/machine-names.ts';
 import os from 'node:os';
 import type { Command } from 'commander';
 import { readVerdict } from '../../export/report/read-verdict.ts';
@@ -30,7 +31,7 @@ import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { storedRuns } from '../session/stored-runs.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { missingRecords } from '../text/missing-records.ts';
 import { noteLine } from '../text/note-line.ts';
 import { PhaseBreakdown } from '../text/phase-breakdown.ts';
@@ -43,7 +44,7 @@ export function addRunsShowCommand(runs: Command): void {
     .argument('<run>', 'its id or the start of it, or last')
     .option('--json', 'print one line of JSON', false)
     .action(async (name: string, options: { readonly json: boolean }) => {
-      await withWorkspace(async ({ store, coordinator }) => {
+      await withHistory(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const id = resolveRun(store, name);
         const detail = store.reads.detail(id);
@@ -107,9 +108,10 @@ function describe(
   if (run.metric !== undefined) lines.push(describeMetric(run.metric, run.metricKind));
   if (run.error !== undefined) lines.push(formatError(run.error));
   for (const interruption of openInterruptions(run.events)) {
-    lines.push(`interrupted at ${describeInterruption(interruption)}`);
+    lines.push(`interrupted at ${describeInterruption(interruption, run.nodes)}`);
   }
-  lines.push(...pastRestarts(run.events).map(describeRestart));
+  const restarts = pastRestarts(run.events);
+  lines.push(...restarts.map((restart) => describeRestart(restart, run.nodes)));
   if (missing !== undefined) lines.push(missing);
   const nodes = run.events.findLast((event) => event.type === 'allocated');
   if (nodes !== undefined && run.queue === undefined) {
@@ -121,7 +123,10 @@ function describe(
         `iteration ${event.fence}: ${describePlan(event.from)} → ${describePlan(event.to)}`,
       );
     }
-    if (event.type === 'thinned') lines.push(`warning: ${describeThinned(event)}`);
+    if (event.type === 'thinned')
+      lines.push(
+        `warning: ${describeThinned(event, machineName(event.node, run.nodes))}`,
+      );
     if (event.type === 'alert') lines.push(alertLine(event));
     if (event.type === 'notice') lines.push(`${event.level}: ${event.message}`);
   }

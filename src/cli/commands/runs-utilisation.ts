@@ -18,7 +18,7 @@ import {
 import { formatBytes, formatPercent } from '../../shared/words/units.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 import { tableWidth } from '../text/terminal.ts';
 import { textTable } from '../text/text-table.ts';
@@ -45,7 +45,7 @@ export function addRunsUtilisationCommand(runs: Command): void {
     )
     .option(...JSON_ANSWER)
     .action(async (name: string, flags: UtilisationFlags) => {
-      await withWorkspace(async ({ coordinator, store }) => {
+      await withHistory(async ({ coordinator, store }) => {
         await catchUp(coordinator);
         const id = resolveRun(store, name);
         const { from = 0, to = Number.MAX_SAFE_INTEGER } = flags;

@@ -5,7 +5,7 @@ import { readVerdict } from '../../export/report/read-verdict.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveRun } from '../session/run-name.ts';
 import { storedRuns } from '../session/stored-runs.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { verdictJson, verdictText } from '../text/verdict-text.ts';
 
 export function addRunsVerdictCommand(runs: Command): void {
@@ -17,7 +17,7 @@ export function addRunsVerdictCommand(runs: Command): void {
     .argument('<run>', 'its id or the start of it, or last')
     .option('--json', 'print one line of JSON', false)
     .action(async (name: string, options: { readonly json: boolean }) => {
-      await withWorkspace(async ({ store, coordinator }) => {
+      await withHistory(async ({ store, coordinator }) => {
         await catchUp(coordinator);
         const id = resolveRun(store, name);
         const verdict = await readVerdict(

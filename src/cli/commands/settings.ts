@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { valuesText, valueText } from '../../shared/settings/setting.ts';
 import { findSetting, parseSetting, SETTINGS } from '../../shared/settings/settings.ts';
 import { escapeControls } from '../../shared/words/printable.ts';
-import { withWorkspace, type Workspace } from '../session/workspace.ts';
+import { withHistory, withWorkspace, type Workspace } from '../session/workspace.ts';
 import { answer, JSON_ANSWER } from '../text/answer.ts';
 import { textTable } from '../text/text-table.ts';
 import { tableWidth, WIDE } from '../text/terminal.ts';
@@ -30,7 +30,7 @@ export function addSettingsCommand(program: Command): void {
     .option(...JSON_ANSWER)
     .action(async (key: string, { json }: JsonOption) => {
       findSetting(key);
-      await withWorkspace(async (workspace) => {
+      await withHistory(async (workspace) => {
         tell(workspace, key, json, '');
       });
     });
@@ -79,7 +79,7 @@ async function list(options: {
   readonly json: boolean;
   readonly wide: boolean;
 }): Promise<void> {
-  await withWorkspace(async ({ store }) => {
+  await withHistory(async ({ store }) => {
     const values = store.settings.all();
     const changed = new Set(store.settings.changed());
     const shown = SETTINGS.filter(({ key }) => !options.changed || changed.has(key));

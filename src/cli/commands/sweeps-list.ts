@@ -1,7 +1,7 @@
 /** `gradwire sweeps list`: all sweeps, newest first. */
 import type { Command } from 'commander';
 import { catchUp } from '../session/catch-up.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { endedRuns, plannedRuns } from '../../shared/sweep/sweep-status.ts';
 import { date } from '../text/quantities.ts';
 import { countsText } from '../text/sweep-progress.ts';
@@ -16,7 +16,7 @@ export function addSweepsListCommand(sweeps: Command): void {
     .option(...WIDE, false)
     .action(
       async ({ json, wide }: { readonly json: boolean; readonly wide: boolean }) => {
-        await withWorkspace(async ({ coordinator, store }) => {
+        await withHistory(async ({ coordinator, store }) => {
           await catchUp(coordinator);
           const all = store.sweeps.list();
           if (json) {

@@ -5,7 +5,7 @@ import { COST_IDS, type CostId } from '../../shared/comparison/target.ts';
 import { formatError } from '../../shared/errors/errors.ts';
 import { catchUp } from '../session/catch-up.ts';
 import { resolveSweep } from '../session/sweep-name.ts';
-import { withWorkspace } from '../session/workspace.ts';
+import { withHistory } from '../session/workspace.ts';
 import { date } from '../text/quantities.ts';
 import { countsText } from '../text/sweep-progress.ts';
 import { queueTable } from '../text/sweep-tables.ts';
@@ -36,7 +36,7 @@ export function addSweepsShowCommand(sweeps: Command): void {
     .option('--json', 'print one line of JSON', false)
     .option(...WIDE, false)
     .action(async (name: string, { by, json, target, wide }: ShowFlags) => {
-      await withWorkspace(async ({ coordinator, store }) => {
+      await withHistory(async ({ coordinator, store }) => {
         await catchUp(coordinator);
         const goal = target === undefined ? undefined : readTarget(target);
         const output = readSweep(store, resolveSweep(store, name), {

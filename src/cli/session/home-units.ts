@@ -8,7 +8,7 @@ import { provideUnits } from '../../shared/words/display-units.ts';
 /** @throws GradwireError if the history cannot be opened */
 export function useHomeUnits({ database }: Pick<Home, 'database'>): void {
   if (!existsSync(database)) return;
-  const store = RunStore.open(database);
+  const store = RunStore.open(database, 'brief');
   try {
     const units = unitsOf(store.settings.all());
     provideUnits(() => units);

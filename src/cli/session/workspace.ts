@@ -3,6 +3,7 @@
  * closed after it. Where no run and no other client is left, the supervisor ends too; the
  * command waits for that, so that it leaves no process behind.
  */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeCatchUp } from '../../shared/records/catch-up.ts';
@@ -17,6 +18,7 @@ import { AppLock } from '../../main/home/app-lock.ts';
 import { RunCoordinator } from '../../main/runs/coordinator.ts';
 import type { CoordinatorEvents } from '../../main/runs/run-news.ts';
 import { Inventory, type InventoryOptions } from '../../main/cluster/inventory.ts';
+import type { HistoryUse } from '../../main/store/database.ts';
 import { RunStore } from '../../main/store/run-store.ts';
 import { keepHeapSmall } from '../../main/store/small-heap.ts';
 import { Upkeep } from '../../main/store/upkeep.ts';
@@ -48,16 +50,18 @@ export interface WorkspaceOptions extends Pick<
 > {
   /** Whether somebody is there to be asked again when a connection was lost. */
   readonly mayAsk?: boolean | undefined;
+  /** `brief` for a command that reads and soon ends: it spends nothing of a full disk's reserve. */
+  readonly use?: HistoryUse | undefined;
 }
 
 /** Opens the workspace, does the work, closes it whatever happens. */
 export async function withWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
-  { mayAsk, ...options }: WorkspaceOptions = {},
+  { mayAsk, use, ...options }: WorkspaceOptions = {},
 ): Promise<T> {
   keepHeapSmall();
   const home = await openHome();
-  const store = openPrivately(home);
+  const store = openPrivately(home, use);
   const units = unitsOf(store.settings.all());
   provideUnits(() => units);
   if (store.readOnly !== undefined) {
@@ -93,11 +97,13 @@ export async function withWorkspace<T>(
       silent: (node, error) => {
         const news =
           error === undefined
-            ? `${node} answers again`
-            : `${node} does not answer: ${formatError(error)}`;
+            ? `${machineTitle(node)} answers again`
+            : `${machineTitle(node)} does not answer: ${formatError(error)}`;
         process.stderr.write(`gradwire: ${news}\n`);
       },
-      outOfReach: sayOnce((node, error) => `${node} cannot be reached: ${error}`),
+      outOfReach: sayOnce(
+        (node, error) => `${machineTitle(node)} cannot be reached: ${error}`,
+      ),
     };
     const coordinator = new RunCoordinator({
       store,
@@ -144,14 +150,19 @@ export async function withWorkspace<T>(
   }
 }
 
+/** Opens it for a command that only reads, and soon ends. */
+export const withHistory = <T>(
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> => withWorkspace(work, { use: 'brief' });
+
 /**
  * The history's file is for the user alone; files that a command writes where the user says
  * get the user's own mode.
  */
-function openPrivately({ database }: Home): RunStore {
+function openPrivately({ database }: Home, use: HistoryUse | undefined): RunStore {
   const before = process.umask(0o077);
   try {
-    return RunStore.open(database);
+    return RunStore.open(database, use);
   } finally {
     process.umask(before);
   }

@@ -1,4 +1,5 @@
 /** Links between machines as a table, from the machine of the row to that of the column. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { bitsPerSecond, type LinkStatus } from '../../shared/machines/link-status.ts';
 import { formatBitRate, formatDuration } from '../../shared/words/units.ts';
 import { textTable } from './text-table.ts';
@@ -18,8 +19,11 @@ export function linkMatrix(
   };
   return textTable(
     [
-      ['from \\ to', ...names],
-      ...names.map((from) => [from, ...names.map((to) => cell(from, to))]),
+      ['from \\ to', ...names.map(machineTitle)],
+      ...names.map((from) => [
+        machineTitle(from),
+        ...names.map((to) => cell(from, to)),
+      ]),
     ],
     ['left', ...names.map(() => 'right' as const)],
   );

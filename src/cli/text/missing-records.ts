@@ -1,4 +1,5 @@
 /** A line for the user about a run that ended while a machine was out of reach. */
+import { machineNames } from '../../shared/machines/machine-names.ts';
 
 /**
  * One line; undefined where all records are stored.
@@ -13,6 +14,6 @@ export function missingRecords(
     .map(({ node }) => node);
   return nodes.length === 0
     ? undefined
-    : `records from ${nodes.join(' and ')} are missing (out of reach when the run ended); ` +
+    : `records from ${machineNames(nodes)} are missing (out of reach when the run ended); ` +
         `fetch them with: gradwire runs attach ${run}`;
 }

@@ -1,10 +1,11 @@
 /** A machine's equipment, in lines. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { GpuReport, Preflight } from '../../shared/machines/preflight.ts';
 import { transportText } from '../../shared/machines/ssh-transport.ts';
 
 export function preflightText(name: string, seen: Preflight): string {
   const lines = [
-    `${name}: ${seen.hostname}, ${seen.system} ${seen.kernel} on ${seen.machine}, ${seen.libc}`,
+    `${machineTitle(name)}: ${seen.hostname}, ${seen.system} ${seen.kernel} on ${seen.machine}, ${seen.libc}`,
     joined([
       seen.cores === undefined ? undefined : `${seen.cores} cores`,
       seen.memoryMiB === undefined ? undefined : `${gibibytes(seen.memoryMiB)} memory`,

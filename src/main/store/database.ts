@@ -6,9 +6,10 @@
  * no memory; the write-ahead log needs shared memory, so a rollback journal takes its place.
  *
  * What is stored can be read whatever the disk is like (decision 74). SQLite shares an index
- * of the log between processes in a file (-shm), for which a full disk has no space: then some
- * of the reserve is spent, or the index is kept in this process, which locks others out. Where
- * nothing can be written, a copy elsewhere is read.
+ * of the log between processes in a file (-shm), for which a full disk has no space. A brief use
+ * then keeps the index in this process, which spends nothing but lets others wait; a lasting one
+ * takes the index's space from the reserve until it ends. Where nothing can be written, a copy
+ * elsewhere is read.
  */
 import Database from 'better-sqlite3';
 import {
@@ -22,6 +23,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { temporaryDirectory } from '../../disk/temporary-directory.ts';
+import type { ErrorCode } from '../../shared/codes/error-code.ts';
 import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { databaseError } from './database-error.ts';
 import { DiskReserve } from './disk-reserve.ts';
@@ -86,6 +88,12 @@ const BUSY_TIMEOUT_MS = 5000;
 /** More than the index of the log and a first page of it. */
 const OPENING_BYTES = 256 * 2 ** 10;
 
+/**
+ * The use of a history: `brief` by what reads it and soon ends, `lasting` by all others, which
+ * must not keep it from other processes.
+ */
+export type HistoryUse = 'brief' | 'lasting';
+
 export interface OpenedDatabase {
   readonly database: Database.Database;
   /** Set if nothing can be written: why, and what to do. */
@@ -96,22 +104,24 @@ export interface OpenedDatabase {
  * @throws GradwireError `DATABASE_TOO_NEW`, `DATABASE_CORRUPT`, `DATABASE_UNREADABLE`,
  * `DATABASE_WRITE_FAILED`, `DATABASE_BUSY`
  */
-export function openDatabase(file: string): OpenedDatabase {
-  const ways: readonly (() => Database.Database)[] = [
-    () => openShared(file),
-    () => {
-      if (!new DiskReserve(file).spend(OPENING_BYTES)) throw NO_RESERVE;
-      return openShared(file);
-    },
-    () => openAlone(file),
-  ];
+export function openDatabase(
+  file: string,
+  use: HistoryUse = 'lasting',
+  reserve = new DiskReserve(file),
+): OpenedDatabase {
+  const shared = (): Database.Database => openShared(file);
+  const alone = (): Database.Database => openAlone(file);
+  const reserved = (): Database.Database => openReserved(file, reserve);
+  const ways = use === 'brief' ? [shared, alone, reserved] : [shared, reserved, alone];
   let first: unknown;
   for (const open of ways) {
     try {
       return { database: open(), readOnly: undefined };
     } catch (thrown) {
-      if (thrown !== NO_RESERVE) first ??= thrown;
-      if (thrown !== NO_RESERVE && !isOfTheDisk(thrown)) break;
+      first ??= thrown;
+      // Another process may have come first and hold it, alone or shared.
+      const isBusy = thrown !== first && isCoded(thrown, 'DATABASE_BUSY');
+      if (thrown !== NO_RESERVE && !isBusy && !isOfTheDisk(thrown)) break;
     }
   }
   if (!isOfTheDisk(first) || !existsSync(file)) throw first;
@@ -131,8 +141,10 @@ const NO_RESERVE = new Error('internal: no reserve');
 
 /** Whether it may be opened another way. */
 const isOfTheDisk = (error: unknown): boolean =>
-  error instanceof GradwireError &&
-  ['DATABASE_WRITE_FAILED', 'DATABASE_UNREADABLE'].includes(error.code);
+  isCoded(error, 'DATABASE_WRITE_FAILED', 'DATABASE_UNREADABLE');
+
+const isCoded = (error: unknown, ...codes: readonly ErrorCode[]): boolean =>
+  error instanceof GradwireError && (codes as readonly string[]).includes(error.code);
 
 function openShared(file: string): Database.Database {
   return opened(file, (database) => {
@@ -147,6 +159,16 @@ function openShared(file: string): Database.Database {
     // Now the log and its index exist, too.
     keepPrivate(file);
   });
+}
+
+/** Spends some of the reserve on the index, and makes good at once what that leaves. */
+function openReserved(file: string, reserve: DiskReserve): Database.Database {
+  if (!reserve.spend(OPENING_BYTES)) throw NO_RESERVE;
+  try {
+    return openShared(file);
+  } finally {
+    reserve.restore();
+  }
 }
 
 /** Other processes wait or are refused while it is open. */

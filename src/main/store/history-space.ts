@@ -11,15 +11,16 @@ import type Database from 'better-sqlite3';
 import { failure, GradwireError, inputError } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import { databaseError } from './database-error.ts';
-import { DiskReserve } from './disk-reserve.ts';
+import type { DiskReserve } from './disk-reserve.ts';
 import type { IterationArchive } from './iteration-archive.ts';
 import type { RunRow } from './run-row.ts';
+import { prepareSpace } from './space-statements.ts';
 
-/** Rows deleted in one step, and pages that a step gives back. */
-const STEP_ROWS = 128;
+/** Pages that a step gives back. */
 const STEP_PAGES = 64;
-/** Most bytes that a step writes to the log. */
+/** Most bytes that a step writes to the log, and a part of them: few steps need all. */
 const STEP_BYTES = 2 ** 20;
+const PART_BYTES = STEP_BYTES / 8;
 /** Time without a record after which nobody is storing a run any more. */
 const QUIET_MS = 30_000;
 /** Pages in use up to which a database is rewritten unasked: half a second. */
@@ -32,15 +33,20 @@ export class HistorySpace {
   readonly #file: string;
   readonly #database: Database.Database;
   readonly #archive: IterationArchive;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #statements: ReturnType<typeof prepareSpace>;
   readonly #reserve: DiskReserve;
 
-  constructor(database: Database.Database, file: string, archive: IterationArchive) {
+  constructor(
+    database: Database.Database,
+    reserve: DiskReserve,
+    file: string,
+    archive: IterationArchive,
+  ) {
     this.#database = database;
     this.#file = file;
     this.#archive = archive;
-    this.#statements = prepare(database);
-    this.#reserve = new DiskReserve(file);
+    this.#statements = prepareSpace(database);
+    this.#reserve = reserve;
   }
 
   /** Bytes of the database on the disk, its log included. */
@@ -57,27 +63,18 @@ export class HistorySpace {
     this.#reserve.keep();
   }
 
-  /** Does something that frees space; if the disk is full, with some of the reserve. */
+  /** Does something that frees space, now or later; if the disk is full, with some of the reserve. */
   freeing<T>(work: () => T): T {
     try {
-      return this.#guard(work);
-    } catch (error) {
-      const isFull =
-        error instanceof GradwireError && error.code === 'DATABASE_WRITE_FAILED';
-      if (!isFull || !this.#reserve.spend(STEP_BYTES)) throw error;
-      return this.#guard(work);
+      return this.#freeing(work);
+    } finally {
+      this.#giveBack();
     }
   }
 
   /** Does `compact` unless another process writes now. @throws GradwireError `DATABASE_BUSY` */
   compactIfFree(): boolean {
-    const patience = this.#number('busy_timeout');
-    this.#database.pragma('busy_timeout = 0');
-    try {
-      return this.compact();
-    } finally {
-      this.#database.pragma(`busy_timeout = ${patience}`);
-    }
+    return this.#ifFree(() => this.compact());
   }
 
   /**
@@ -148,7 +145,7 @@ export class HistorySpace {
       requirePurgeable(row, this.#statements.isOpen.get(row.number) !== undefined);
       this.#statements.beginPurge.run(row.number);
     };
-    this.freeing(() => {
+    this.#freeing(() => {
       this.#database.transaction(begin).immediate();
     });
   }
@@ -161,19 +158,31 @@ export class HistorySpace {
    * @returns why the file could not become smaller; its free space is used for new records
    */
   *clear(mostPages = Infinity): Generator<undefined, GradwireError | undefined> {
-    for (;;) {
-      const run = this.#guard(() => this.#statements.purging.get());
-      if (run === undefined) break;
-      while (this.freeing(() => this.#purgeSome(run))) {
-        this.#checkpoint('PASSIVE');
-        yield;
+    try {
+      for (;;) {
+        const run = this.#guard(() => this.#statements.purging.get());
+        if (run === undefined) break;
+        while (this.#freeing(() => this.#purgeSome(run))) {
+          this.#checkpoint('PASSIVE');
+          yield;
+        }
       }
+      const unfreed = yield* this.#giveToDisk(mostPages);
+      if (unfreed !== undefined) return unfreed;
+    } finally {
+      this.#giveBack();
     }
+    this.#reserve.keep();
+    return undefined;
+  }
+
+  /** @returns why the file could not become smaller */
+  *#giveToDisk(mostPages: number): Generator<undefined, GradwireError | undefined> {
     try {
       while (this.#number('auto_vacuum') !== INCREMENTAL && this.compact()) yield;
       this.#rewrite(mostPages);
       while (this.#number('freelist_count') > 0) {
-        if (!this.freeing(() => this.#vacuumSome())) break;
+        if (!this.#freeing(() => this.#vacuumSome())) break;
         this.#checkpoint('PASSIVE');
         yield;
       }
@@ -182,7 +191,6 @@ export class HistorySpace {
       if (!(error instanceof GradwireError)) throw error;
       return error;
     }
-    this.#reserve.keep();
     return undefined;
   }
 
@@ -193,6 +201,44 @@ export class HistorySpace {
 
   isPurged(id: string): boolean {
     return this.#guard(() => this.#statements.isPurged.get({ id }) !== undefined);
+  }
+
+  #freeing<T>(work: () => T): T {
+    for (let spent = 0; ; spent += PART_BYTES) {
+      try {
+        return this.#guard(work);
+      } catch (error) {
+        const isFull =
+          error instanceof GradwireError && error.code === 'DATABASE_WRITE_FAILED';
+        if (!isFull || spent >= STEP_BYTES || !this.#reserve.spend(PART_BYTES))
+          throw error;
+      }
+    }
+  }
+
+  /** Makes the reserve whole again, as far as the disk has room: the log needs none any more. */
+  #giveBack(): void {
+    if (!this.#reserve.isSpent) return;
+    try {
+      this.#ifFree(() => {
+        this.#guard(() => this.#database.pragma('wal_checkpoint(TRUNCATE)'));
+      });
+    } catch (error) {
+      // Other processes read, or the disk has no room for it: the log stays.
+      if (!(error instanceof GradwireError)) throw error;
+    }
+    this.#reserve.restore();
+  }
+
+  /** Waits for no other process. */
+  #ifFree<T>(work: () => T): T {
+    const patience = this.#number('busy_timeout');
+    this.#database.pragma('busy_timeout = 0');
+    try {
+      return work();
+    } finally {
+      this.#database.pragma(`busy_timeout = ${patience}`);
+    }
   }
 
   /** @returns whether there is more of it */
@@ -228,7 +274,7 @@ export class HistorySpace {
 
   /** Does what it can while others read. */
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
-    this.freeing(() => {
+    this.#freeing(() => {
       this.#database.pragma(`wal_checkpoint(${mode})`);
     });
   }
@@ -261,8 +307,6 @@ export class HistorySpace {
   }
 }
 
-/** Bytes that a record of an earlier version takes, about. */
-const ROW_BYTES = 650;
 /** SQLite's name for it is a number. */
 const INCREMENTAL = 2;
 
@@ -283,76 +327,4 @@ function requirePurgeable(row: RunRow, isOpen: boolean): void {
       next: 'Try again in a minute.',
     });
   }
-}
-
-function prepare(database: Database.Database) {
-  return {
-    addBytes: database.prepare<[number, number]>(
-      'UPDATE runs SET bytes = bytes + ? WHERE number = ?',
-    ),
-    /** Called for a run of an earlier version, once its records lie in blocks. */
-    countBytes: database.prepare<[{ run: number }]>(`
-      UPDATE runs SET bytes =
-        (SELECT total(bytes) FROM iteration_blocks WHERE run = @run)
-        + (SELECT total(bytes) FROM level_chunks WHERE run = @run)
-        + (SELECT total(length(record)) FROM events WHERE run = @run)
-        + (SELECT total(length(record)) FROM log_lines WHERE run = @run)
-        + (SELECT total(length(record)) FROM traces WHERE run = @run)
-        + (SELECT total(length(record)) FROM bucket_sums WHERE run = @run)
-        + (SELECT total(length(record)) FROM utilisation WHERE run = @run)
-      WHERE number = @run AND bytes IS NULL`),
-    isOpen: database.prepare<[number], { node: string }>(
-      'SELECT node FROM journals WHERE run = ? AND ending IS NULL LIMIT 1',
-    ),
-    deleted: database.prepare<[], { runs: number; bytes: number }>(`
-      SELECT count(*) AS runs, total(coalesce(bytes, last_sequence * ${ROW_BYTES})) AS bytes
-      FROM runs WHERE deleted = 1`),
-    deletedRuns: database.prepare<[], { id: string }>(
-      'SELECT id FROM runs WHERE deleted = 1 ORDER BY number',
-    ),
-    beginPurge: database.prepare<[number]>(
-      'UPDATE runs SET deleted = 2 WHERE number = ?',
-    ),
-    inProgress: database.prepare<[], { number: number }>(
-      `SELECT number FROM runs WHERE state IN ('starting', 'running') LIMIT 1`,
-    ),
-    purging: database.prepare<[], { number: number; id: string }>(
-      'SELECT number, id FROM runs WHERE deleted = 2 LIMIT 1',
-    ),
-    oldLevels: database.prepare<[], { id: number; run: number; bytes: number }>(`
-      SELECT id, run, bytes FROM iteration_blocks WHERE level > 0
-      LIMIT ${STEP_ROWS / 8}`),
-    removeBlock: database.prepare<[number]>(
-      'DELETE FROM iteration_blocks WHERE id = ?',
-    ),
-    removals: [
-      ...['level_chunks', 'iteration_blocks'].map(
-        (table) => `DELETE FROM ${table} WHERE id IN
-          (SELECT id FROM ${table} WHERE run = @run LIMIT ${STEP_ROWS / 8})`,
-      ),
-      ...[
-        'iterations',
-        'events',
-        'log_lines',
-        'traces',
-        'bucket_sums',
-        'utilisation',
-      ].map(
-        (table) => `DELETE FROM ${table} WHERE run = @run AND sequence IN
-          (SELECT sequence FROM ${table} WHERE run = @run
-            ORDER BY sequence LIMIT ${STEP_ROWS})`,
-      ),
-    ].map((sql) => database.prepare<[{ run: number }]>(sql)),
-    remember: database.prepare<[string]>(
-      'INSERT OR IGNORE INTO purged_runs (id) VALUES (?)',
-    ),
-    purgedRuns: database.prepare<[], { count: number }>(`
-      SELECT (SELECT count(*) FROM purged_runs) +
-        (SELECT count(*) FROM runs WHERE deleted = 2) AS count`),
-    /** Deletes a run with what is left of it: a row for each node and rank. */
-    removeRun: database.prepare<[number]>('DELETE FROM runs WHERE number = ?'),
-    isPurged: database.prepare<[{ id: string }], { found: 1 }>(`
-      SELECT 1 AS found FROM purged_runs WHERE id = @id
-      UNION ALL SELECT 1 FROM runs WHERE id = @id AND deleted = 2`),
-  };
 }

@@ -17,8 +17,9 @@ import { Annotations } from './annotations.ts';
 import { BucketReads } from './bucket-reads.ts';
 import { DamagedRuns } from './damaged-runs.ts';
 import { databaseError } from './database-error.ts';
-import { openDatabase, type OpenedDatabase } from './database.ts';
+import { openDatabase, type HistoryUse, type OpenedDatabase } from './database.ts';
 import { Deletions } from './deletions.ts';
+import { DiskReserve } from './disk-reserve.ts';
 import { FactTable } from './fact-table.ts';
 import { GuardedDatabase } from './guarded-database.ts';
 import { HistorySpace } from './history-space.ts';
@@ -138,9 +139,10 @@ export class RunStore {
   readonly #reader: IterationReader;
   readonly #rows: RunRows;
   readonly #tables: RecordTables;
+  readonly #reserve: DiskReserve;
   #dataVersion: number | undefined;
 
-  private constructor(file: string, opened: OpenedDatabase) {
+  private constructor(file: string, opened: OpenedDatabase, reserve: DiskReserve) {
     const { database } = opened;
     this.#database = new GuardedDatabase(file, opened);
     this.#statements = prepareStatements(database);
@@ -149,7 +151,8 @@ export class RunStore {
     this.nodes = new NodeTable(database, file);
     this.links = new LinkTable(database, file);
     this.facts = new FactTable(database, file);
-    this.space = new HistorySpace(database, file, this.#archive);
+    this.#reserve = reserve;
+    this.space = new HistorySpace(database, reserve, file, this.#archive);
     this.#rows = new RunRows(this.#statements, this.space);
     const sources = {
       database: this.#database,
@@ -191,18 +194,21 @@ export class RunStore {
   }
 
   /** @throws GradwireError as `openDatabase` does */
-  static open(file: string): RunStore {
-    const opened = openDatabase(file);
+  static open(file: string, use?: HistoryUse): RunStore {
+    const reserve = new DiskReserve(file);
+    const opened = openDatabase(file, use, reserve);
     try {
-      return new RunStore(file, opened);
+      return new RunStore(file, opened, reserve);
     } catch (thrown) {
       opened.database.close();
+      reserve.restore();
       throw databaseError(thrown, file);
     }
   }
 
   close(): void {
     this.#database.close();
+    this.#reserve.restore();
   }
 
   create(run: NewRun): RunSummary {

@@ -27,6 +27,13 @@ import { done, entries, sampleSpec, started } from '../../unit/main/sample-recor
 
 /** Room for the reserve and a history. */
 const DISK = '48m';
+/** Twenty commands that only read. */
+const READS = Array.from({ length: 5 }, () => [
+  ['runs', 'list'],
+  ['runs', 'show', 'one'],
+  ['compare', 'one', 'two'],
+  ['runs', 'log', 'three'],
+]).flat();
 let home: GradwireHome;
 let commands: CommandHost;
 let file: string;
@@ -135,6 +142,54 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     expect(statSync(file).size).toBeLessThan(size / 2);
     expect(await list('--deleted')).toEqual([]);
     expect(await list()).toEqual(['three']);
+  });
+
+  test('keeps its reserve for what frees space, however often it is read', async () => {
+    const reserve = path.join(home.directory, 'gradwire.reserve');
+    const whole = statSync(reserve).size;
+    fill();
+    for (const words of READS) {
+      succeeded(await commands.run(words));
+      fill();
+      expect(statSync(reserve).size, words.join(' ')).toBe(whole);
+    }
+    for (const id of ['one', 'two']) {
+      succeeded(await commands.run(['runs', 'delete', id]));
+      fill();
+    }
+    const purged = await commands.run(['runs', 'purge', '--deleted']);
+    expect(succeeded(purged).stdout).toMatch(/^2 runs purged; /);
+    expect(purged.stderr).toBe('');
+    const { bavail, bsize } = statfsSync(home.directory);
+    expect(bavail * bsize).toBeGreaterThan(3_000_000);
+    expect(statSync(reserve).size).toBe(whole);
+    expect(await list()).toEqual(['three']);
+  });
+
+  test('is shared by what lasts, which frees space on it again and again', async () => {
+    const reserve = path.join(home.directory, 'gradwire.reserve');
+    const whole = statSync(reserve).size;
+    fill();
+    const store = RunStore.open(file);
+    try {
+      expect(store.readOnly).toBeUndefined();
+      for (let again = 0; again < 20; again++) {
+        fill();
+        store.setDeleted('one', again % 2 === 0);
+        fill();
+        expect(await list()).toEqual(
+          again % 2 === 0 ? ['three', 'two'] : ['one', 'three', 'two'],
+        );
+      }
+      store.setDeleted('two', true);
+      fill();
+      store.purge('two');
+      for (const step of store.space.clear()) expect(step).toBeUndefined();
+      expect(await list()).toEqual(['one', 'three']);
+    } finally {
+      store.close();
+    }
+    expect(statSync(reserve).size).toBe(whole);
   });
 
   test('gets no half of a file, and the advice fits', async () => {
