@@ -8,6 +8,7 @@ import {
   forecastCallSchema,
   type ForecastAnswer,
   type ForecastQuestion,
+  type ForecastReply,
 } from '../../shared/forecast/forecast-question.ts';
 import { checkedMessage } from '../../shared/protocol/checked-message.ts';
 import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
@@ -19,6 +20,8 @@ import { KeptRehearsals } from './kept-rehearsals.ts';
 import { specMemory, stepMemory } from './spec-memory.ts';
 
 ignoreWarningSignals();
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
 const [file = '', version = ''] = process.argv.slice(2);
 const kept = new KeptRehearsals(file, version);
 
@@ -70,13 +73,25 @@ async function tracedStep(
 }
 
 async function reply(raw: unknown): Promise<void> {
-  const refusal = { code: 'REQUEST_INVALID', what: 'the question' } as const;
-  const { id, question } = checkedMessage(forecastCallSchema, raw, refusal);
+  let id: number | undefined;
   try {
-    process.send!({ id, answer: await answerTo(question) });
+    const refusal = { code: 'REQUEST_INVALID', what: 'the question' } as const;
+    const call = checkedMessage(forecastCallSchema, raw, refusal);
+    ({ id } = call);
+    send({ id, answer: await answerTo(call.question) });
   } catch (error) {
-    process.send!({ id, error: toErrorData(error) });
+    send({ id, error: toErrorData(error) });
   }
+}
+
+/** Replies to a caller that may be gone, which ends this process, too. */
+function send(answer: ForecastReply): void {
+  process.send!(answer, () => undefined);
+}
+
+/** Tells what nothing else caught. It may belong to any question, so it ends all of them. */
+function fail(thrown: unknown): void {
+  process.send!({ error: toErrorData(thrown) }, () => process.exit(1));
 }
 
 /** One at a time, because methods that are timed side by side would disturb each other. */

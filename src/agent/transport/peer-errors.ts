@@ -1,4 +1,5 @@
 /** The errors of one rank about its peers, which name ranks and their machines. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { failure, GradwireError, toErrorData } from '../../shared/errors/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { PeerConnection } from './peer-connection.ts';
@@ -118,7 +119,7 @@ export class PeerErrors {
 
   #placeOf(rank: number): { readonly place?: string } {
     const node = this.#addresses[rank]?.node;
-    return node === undefined ? {} : { place: node };
+    return node === undefined ? {} : { place: machineTitle(node) };
   }
 }
 

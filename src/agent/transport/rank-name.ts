@@ -1,4 +1,5 @@
 /** A rank as messages name it. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
 /**
@@ -10,5 +11,5 @@ export function rankName(
   rank: number,
 ): string {
   const node = addresses[rank]?.node;
-  return node === undefined ? `rank ${rank}` : `rank ${rank} on ${node}`;
+  return node === undefined ? `rank ${rank}` : `rank ${rank} on ${machineTitle(node)}`;
 }

@@ -1,4 +1,5 @@
 /** Locates an error that ends a rank: the rank that it blames, if one is to blame, and the machine. */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 
@@ -15,14 +16,17 @@ export function locatedError(
   addresses: readonly Pick<RankAddress, 'node'>[] = [],
 ): ErrorData {
   if (error.code === 'LAUNCHER_FAILED') {
-    const place = error.place ?? addresses[own]?.node;
+    const place = error.place ?? titleOf(addresses[own]);
     return place === undefined ? error : { ...error, place };
   }
   const { rank = own } = error;
-  const node = addresses[rank]?.node;
+  const node = titleOf(addresses[rank]);
   const place = error.place ?? `rank ${rank}`;
   if (node === undefined) return { ...error, rank, place };
   if (ONLY_RANK.test(place)) return { ...error, rank, place: node };
   const isNamed = place.split(', ').includes(node);
   return { ...error, rank, place: isNamed ? place : `${node}, ${place}` };
 }
+
+const titleOf = (address: Pick<RankAddress, 'node'> | undefined): string | undefined =>
+  address?.node === undefined ? undefined : machineTitle(address.node);

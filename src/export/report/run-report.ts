@@ -2,6 +2,7 @@
  * The report of a run: what the page says of it, in one file. Its verdict, effects of switches and
  * numbers come from the same functions and records as the page's.
  */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { describeEmulated } from '../../shared/machines/emulated-network.ts';
 import { planLabel } from '../../shared/plan/exchange-plan.ts';
 import { backendText } from '../../shared/records/backend-text.ts';
@@ -134,7 +135,11 @@ function factsOf({ detail }: ReportedRun): readonly (readonly [string, string])[
         : describeMetric(metric, metricKind),
     ],
     ['Ranks', formatCount(detail.ranks)],
-    ['Machines', describePlaces(processes, detail.nodes) ?? detail.nodes.join(', ')],
+    [
+      'Machines',
+      describePlaces(processes, detail.nodes) ??
+        detail.nodes.map(machineTitle).join(', '),
+    ],
     ['GPUs', describeGpus(processes)],
     ['Computes with', started && backendText(started)],
     ['Parameters', started && formatCount(started.parameters)],

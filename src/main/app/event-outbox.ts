@@ -4,6 +4,7 @@
  * around the moment of `watch` may come twice: skip those that its answer's `lastSequence`
  * covers. The host knows its windows and counts watchers; here a run is either watched or not.
  */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { SettingsState } from '../../shared/settings/setting.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
@@ -123,13 +124,13 @@ export class EventOutbox implements CoordinatorEvents {
   }
 
   outOfReach(node: string, error: ErrorData): void {
-    this.notice(atMachine(node, error));
+    this.notice(atMachine(machineTitle(node), error));
   }
 
   silent(node: string, error: ErrorData | undefined): void {
     // Its card shows it for as long as it lasts.
     if (error === undefined) return;
-    const message = `${node} does not answer: ${error.message}`;
+    const message = `${machineTitle(node)} does not answer: ${error.message}`;
     this.notice({ ...error, message });
   }
 

@@ -7,7 +7,7 @@
 import type { Duplex } from 'node:stream';
 import { saysClosed } from '../ssh/closed-connection.ts';
 import { failure, GradwireError } from '../../shared/errors/errors.ts';
-import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { HERE } from '../../shared/machines/machine-names.ts';
 import { parseRecord } from '../../shared/records/parse-record.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { parseReply } from '../../shared/protocol/replies.ts';
@@ -67,7 +67,7 @@ export class ControlConnection {
   readonly hello: SupervisorHello;
   readonly #stream: Duplex;
   /** The machine, for errors in what it says. */
-  readonly #place: string;
+  readonly place: string;
   readonly #handlers: ConnectionHandlers;
   readonly #waiting = new Map<number, Waiting>();
   /** Followers of journals, by run. */
@@ -84,7 +84,7 @@ export class ControlConnection {
     handlers: ConnectionHandlers,
   ) {
     this.#stream = stream;
-    this.#place = place;
+    this.place = place;
     this.hello = hello;
     this.#handlers = handlers;
     this.#closed = new Promise((resolve) => stream.once('close', resolve));
@@ -102,7 +102,7 @@ export class ControlConnection {
     place?: string,
     deadlineMs = HELLO_DEADLINE_MS,
   ): Promise<ControlConnection> {
-    const machine = place ?? LOCAL_NODE;
+    const machine = place ?? HERE;
     return new Promise((resolve, reject) => {
       const decoder = new FrameDecoder();
       let connection: ControlConnection | undefined;
@@ -174,7 +174,7 @@ export class ControlConnection {
   ): Promise<SupervisorRequests[M]['reply']> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     if (this.readsOnly && !isReading(method)) {
-      return Promise.reject(otherVersion(this.hello));
+      return Promise.reject(otherVersion(this.place, this.hello));
     }
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
@@ -182,7 +182,7 @@ export class ControlConnection {
         this.#waiting.delete(id);
         reject(
           failure('SUPERVISOR_TIMEOUT', `no answer to ${method} in ${deadlineMs} ms`, {
-            place: this.hello.host,
+            place: this.place,
             next: 'Check that the machine is not overloaded, and read the supervisor’s log: gradwire nodes log NAME.',
           }),
         );
@@ -246,7 +246,7 @@ export class ControlConnection {
         return;
       case 'hello':
         throw failure('PROTOCOL_MISMATCH', 'a second hello arrived on one connection', {
-          place: this.#place,
+          place: this.place,
         });
       default:
         message satisfies never;
@@ -258,7 +258,7 @@ export class ControlConnection {
     const waiting = this.#take(id);
     if (waiting === undefined) return;
     try {
-      waiting.resolve(parseReply(waiting.method, body, this.#place));
+      waiting.resolve(parseReply(waiting.method, body, this.place));
     } catch (error) {
       waiting.reject(error as Error);
     }
@@ -342,17 +342,18 @@ function readable(entry: JournalEntry): JournalEntry {
 
 /** @param run a run that keeps the supervisor there */
 export function otherVersion(
-  { host, version, pid }: Pick<SupervisorHello, 'host' | 'version' | 'pid'>,
+  machine: string,
+  { version, pid }: Pick<SupervisorHello, 'version' | 'pid'>,
   run?: string,
 ): GradwireError {
   const why =
     run === undefined ? 'another app uses it' : `run ${run} is in progress there`;
   return failure(
     'SUPERVISOR_OTHER_VERSION',
-    `the supervisor on ${host} (process ${pid}) has version ${version}, and ${why}: ` +
+    `the supervisor on ${machine} (process ${pid}) has version ${version}, and ${why}: ` +
       'its runs can only be watched and stopped',
     {
-      place: host,
+      place: machine,
       next: `Wait for its runs to end, or use Gradwire ${version}.`,
     },
   );

@@ -31,7 +31,7 @@ export async function connectToLaunch(link: LaunchingLink): Promise<ControlConne
     const { runs } = await connection.request('runs', {});
     const live = runs.find(({ phase }) => phase !== 'ended');
     if (live !== undefined || performance.now() > end) {
-      throw otherVersion(connection.hello, live?.run);
+      throw otherVersion(connection.place, connection.hello, live?.run);
     }
     await link.leave();
     await sleep(GIVE_WAY_PAUSE_MS);

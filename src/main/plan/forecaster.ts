@@ -5,6 +5,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { failure, GradwireError, toErrorData } from '../../shared/errors/errors.ts';
+import { errorLine } from '../../shared/errors/last-words.ts';
+import { AGAIN } from '../../shared/errors/report-advice.ts';
 import {
   forecastReplySchema,
   type ForecastAnswer,
@@ -16,7 +18,9 @@ import { agentBundle, appVersion, installationRoot } from '../home/installation.
 import { nodeBinary } from '../home/node-binary.ts';
 
 const IDLE_MS = 60_000;
-const STDERR_TAIL = 2000;
+const STDERR_TAIL = 10_000;
+/** Advice after an end by a signal, as by the system where memory runs out, or by V8. */
+const MEMORY = 'Ask again; if it happens again, the machine may be out of memory.';
 
 /** Sources start sources, so that what was registered in them is known there, too. */
 const forecasterFile = (): string =>
@@ -79,15 +83,17 @@ export class Forecaster implements Disposable {
       try {
         this.#receive(raw);
       } catch (error) {
-        this.#lost(child, toErrorData(error).message);
+        const { message, next } = toErrorData(error);
+        this.#lost(child, message, next);
         child.kill('SIGKILL');
       }
     });
     child.once('error', (error) => this.#lost(child, error.message));
     child.once('close', (code, signal) => {
       const how = signal === null ? `with code ${code}` : `by ${signal}`;
-      const words = stderr.trim().split('\n').at(-1)!;
-      this.#lost(child, `it ended ${how}${words === '' ? '' : `: ${words}`}`);
+      const words = errorLine(stderr) ?? stderr.trim().split('\n').at(-1)!;
+      const why = `it ended ${how}${words === '' ? '' : `: ${words}`}`;
+      this.#lost(child, why, signal === null ? AGAIN : MEMORY);
     });
     return child;
   }
@@ -95,6 +101,8 @@ export class Forecaster implements Disposable {
   #receive(raw: unknown): void {
     const refusal = { code: 'REPLY_INVALID', what: 'a forecast' } as const;
     const { id, answer, error } = checkedMessage(forecastReplySchema, raw, refusal);
+    // Nothing caught it, so it may belong to any question.
+    if (id === undefined) throw new GradwireError(error!);
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (answer !== undefined) waiting?.resolve(answer);
@@ -104,13 +112,13 @@ export class Forecaster implements Disposable {
     this.#idle.unref();
   }
 
-  #lost(child: ChildProcess, why: string): void {
+  #lost(child: ChildProcess, why: string, next = AGAIN): void {
     if (this.#child === child) this.#child = undefined;
     if (this.#child !== undefined) return;
     for (const { reject } of this.#waiting.values()) {
       reject(
         failure('FORECASTER_LOST', `the process that predicts steps is lost: ${why}`, {
-          next: 'Ask again; if it happens again, the machine may be out of memory.',
+          next,
         }),
       );
     }

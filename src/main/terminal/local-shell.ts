@@ -6,7 +6,7 @@ import type * as Pty from '@lydell/node-pty';
 import os, { constants } from 'node:os';
 import { Readable } from 'node:stream';
 import { failure, type GradwireError } from '../../shared/errors/errors.ts';
-import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
+import { HERE } from '../../shared/machines/machine-names.ts';
 import type { TerminalEnd, TerminalSize } from '../../shared/rpc/terminal.ts';
 import { loadCloseOnExec } from './close-on-exec.ts';
 import { PtyInput } from './pty-input.ts';
@@ -50,7 +50,7 @@ export async function openLocalShell(
     return overPty(pty);
   } catch (error) {
     throw failure('SHELL_NOT_STARTED', `cannot start ${file}: ${String(error)}`, {
-      place: LOCAL_NODE,
+      place: HERE,
       next: 'Set SHELL to a shell that is installed, and start Gradwire again.',
     });
   }
@@ -70,7 +70,7 @@ function unavailable(cause: unknown): GradwireError {
     'TERMINAL_UNAVAILABLE',
     `this computer's terminals need the package @lydell/node-pty: ${reason}`,
     {
-      place: LOCAL_NODE,
+      place: HERE,
       next:
         'Install it with npm install --include=optional. Terminals on machines reached by ' +
         'SSH work without it.',

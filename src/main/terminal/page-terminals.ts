@@ -2,6 +2,7 @@
  * The terminals of one page: only this page opens, uses, resizes and closes them, and they
  * end with it.
  */
+import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { failure, inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import type {
   TerminalApi,
@@ -72,7 +73,7 @@ export class PageTerminals {
       throw inputError(
         'TERMINAL_LIMIT',
         `this page already has ${MOST_TERMINALS} terminals, the maximum`,
-        { place: node, next: 'Close one that you do not need.' },
+        { place: machineTitle(node), next: 'Close one that you do not need.' },
       );
     }
     const closing = new AbortController();
@@ -88,7 +89,7 @@ export class PageTerminals {
     if (closing.signal.aborted) {
       shell.close();
       throw failure('ABORTED', `terminal ${id} was closed while it was being opened`, {
-        place: node,
+        place: machineTitle(node),
       });
     }
     terminal.shell = shell;

@@ -61,7 +61,7 @@ export const commandCodes = codeGroup({
     },
     FORECASTER_LOST: {
       means: 'The process that predicts steps ended before it answered.',
-      next: 'Ask again. If it happens again, the machine may be out of memory.',
+      next: 'Read its error in the message, and ask again. After a signal the machine may be out of memory.',
     },
     FIGURE_BUSY: {
       means:

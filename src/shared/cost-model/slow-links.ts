@@ -4,6 +4,7 @@
  * if it is much slower than both of its ends are elsewhere. With two machines there is nothing
  * to compare.
  */
+import { machineTitle } from '../machines/machine-names.ts';
 import { median } from '../numbers/quantile.ts';
 import {
   bitsPerSecond,
@@ -74,7 +75,7 @@ function slowBy(
     if (factor < MUCH) continue;
     slow.add(name);
     const sentence =
-      `${name} has ${formatFactor(factor)} ${lag} than the other machines: at best ` +
+      `${machineTitle(name)} has ${formatFactor(factor)} ${lag} than the other machines: at best ` +
       text(fastest.get(name)!);
     found.push({ factor, sentence });
   }
@@ -83,7 +84,7 @@ function slowBy(
     const factor = of(measure) / Math.max(best(from), best(to));
     if (factor < MUCH) continue;
     const sentence =
-      `${from} → ${to} has ${formatFactor(factor)} ${lag} than either has elsewhere: ` +
+      `${machineTitle(from)} → ${machineTitle(to)} has ${formatFactor(factor)} ${lag} than either has elsewhere: ` +
       text(measure);
     found.push({ factor, sentence });
   }

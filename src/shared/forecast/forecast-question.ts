@@ -82,11 +82,18 @@ const forecastAnswerSchema = z.object({
 });
 export type ForecastAnswer = z.infer<typeof forecastAnswerSchema>;
 
-export const forecastReplySchema = z.object({
-  id: count,
-  answer: forecastAnswerSchema.optional(),
-  error: errorDataSchema.strip().optional(),
-});
+export const forecastReplySchema = z
+  .object({
+    /** Undefined: an error that no question is known to have, after which the forecaster may end. */
+    id: count.optional(),
+    answer: forecastAnswerSchema.optional(),
+    error: errorDataSchema.strip().optional(),
+  })
+  .refine(({ error, id }) => id !== undefined || error !== undefined, {
+    path: ['id'],
+    message: 'expected the question that it answers',
+  });
+export type ForecastReply = z.infer<typeof forecastReplySchema>;
 
 export const forecastCallSchema = z.object({
   id: count,

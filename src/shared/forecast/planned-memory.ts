@@ -1,4 +1,5 @@
 /** The memory that a plan needs: of a rank, part by part, and of each machine. */
+import { machineTitle } from '../machines/machine-names.ts';
 import { LOCAL_NODE } from '../machines/node-entry.ts';
 import { assignRanks } from '../machines/rank-assignment.ts';
 import { formatBytes } from '../words/units.ts';
@@ -49,7 +50,7 @@ export function memoryText({ machines, parts, perRank }: PlannedMemory): string 
           ? `; it has only ${formatBytes(available)} left`
           : `; it has ${formatBytes(available)} left`;
     const times = ranks === 1 ? 'rank' : `${ranks} ranks`;
-    return `memory on ${node}: ${formatBytes(bytes)} for its ${times}${left}`;
+    return `memory on ${machineTitle(node)}: ${formatBytes(bytes)} for its ${times}${left}`;
   });
   const isCounted = parts.some(({ name }) => name === 'computing');
   const uncounted = isCounted ? '' : ' and what the model computes with';

@@ -1,4 +1,5 @@
 /** Records read from a run's journal that were made while no app stored them. */
+import { machineTitle } from '../machines/machine-names.ts';
 import { formatCount } from '../words/units.ts';
 
 export interface CatchUp {
@@ -17,5 +18,5 @@ export const CATCH_UP_MINIMUM = 1000;
 
 export function describeCatchUp({ name, node, records, missing }: CatchUp): string {
   const rest = missing === 0 ? '' : `; ${formatCount(missing)} were thinned there`;
-  return `Caught up with “${name}”: ${formatCount(records)} records from ${node}${rest}`;
+  return `Caught up with “${name}”: ${formatCount(records)} records from ${machineTitle(node)}${rest}`;
 }

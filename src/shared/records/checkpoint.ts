@@ -23,11 +23,11 @@ export const checkpointKind = eventKind({
   thinning: 'measures',
   printed: unprinted,
   folds: true,
-  text: ({ bytes, iteration, node, wall }) => ({
+  text: ({ bytes, iteration, node, wall }, { machine }) => ({
     tone: 'plain',
     title: 'Checkpoint',
     iteration,
-    text: `${formatBytes(bytes)} at ${node} in ${formatDuration(wall)}`,
+    text: `${formatBytes(bytes)} at ${machine?.(node) ?? node} in ${formatDuration(wall)}`,
   }),
   summary: unchanged,
 });

@@ -18,10 +18,10 @@ export const finishedKind = eventKind({
   thinning: 'history',
   printed: unprinted,
   folds: false,
-  text: ({ node }) => ({
+  text: ({ node }, { machine }) => ({
     tone: 'plain',
     title: 'Machine finished',
-    text: `all ranks on ${node} have finished`,
+    text: `all ranks on ${machine?.(node) ?? node} have finished`,
   }),
   summary: unchanged,
 });

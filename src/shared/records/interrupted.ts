@@ -1,4 +1,5 @@
 /** A node has lost its ranks; the run will resume from a checkpoint. */
+import { machineName } from '../machines/machine-names.ts';
 import { z } from 'zod';
 import { errorDataSchema } from './fields.ts';
 import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
@@ -15,12 +16,14 @@ export const interruptedKind = eventKind({
   schema: interruptedRecordSchema,
   repetition: NEVER_REPEATED,
   thinning: 'history',
-  printed: ({ error, node }) => [`interrupted at ${node}: ${error.message}`],
+  printed: ({ error, node }, { nodes }) => [
+    `interrupted at ${machineName(node, nodes)}: ${error.message}`,
+  ],
   folds: false,
-  text: ({ error, node }) => ({
+  text: ({ error, node }, { machine }) => ({
     tone: 'bad',
     title: 'Interrupted',
-    text: `at ${node}: ${error.message}. The run will resume from its last checkpoint.`,
+    text: `at ${machine?.(node) ?? node}: ${error.message}. The run will resume from its last checkpoint.`,
   }),
   summary: unchanged,
 });

@@ -1,4 +1,5 @@
 /** Interruptions of a run, from its events: the nodes that lost their ranks, and how it resumed. */
+import { machineName } from '../machines/machine-names.ts';
 import type { ErrorData } from '../errors/errors.ts';
 import { reportOf, rootCause } from '../errors/root-cause.ts';
 import { formatDateTime, formatElapsed } from '../words/units.ts';
@@ -18,11 +19,14 @@ export function openInterruptions(
   return [...open.values()];
 }
 
-/** `box: rank 2 was killed by SIGKILL` */
-export const describeInterruption = ({
-  node,
-  error,
-}: Pick<InterruptedRecord, 'node' | 'error'>): string => `${node}: ${error.message}`;
+/**
+ * `box: rank 2 was killed by SIGKILL`
+ * @param nodes the machines of the run, as its spec names them
+ */
+export const describeInterruption = (
+  { node, error }: Pick<InterruptedRecord, 'node' | 'error'>,
+  nodes: readonly string[],
+): string => `${machineName(node, nodes)}: ${error.message}`;
 
 /** One restart: all nodes of a run lost their ranks and resumed. */
 export interface PastRestart {
@@ -80,13 +84,16 @@ function causeOf(losses: readonly InterruptedRecord[]): PastRestart['cause'] {
 }
 
 /** `restarted 2026-03-01 12:00 from the checkpoint at iteration 300, after 7 s: box: …` */
-export function describeRestart({ at, lostAt, iteration, cause }: PastRestart): string {
+export function describeRestart(
+  { at, lostAt, iteration, cause }: PastRestart,
+  nodes: readonly string[],
+): string {
   return (
     `restarted ${formatDateTime(at)} from ` +
     (iteration === 0
       ? 'the beginning, '
       : `the checkpoint at iteration ${iteration}, `) +
     `after ${formatElapsed(at - lostAt)}` +
-    (cause === undefined ? '' : `: ${describeInterruption(cause)}`)
+    (cause === undefined ? '' : `: ${describeInterruption(cause, nodes)}`)
   );
 }

@@ -2,6 +2,7 @@
  * Records before this one are missing: the node's journal reached its bound while no app stored
  * them, and dropped details. Made by the store, which knows what is missing.
  */
+import { machineName } from '../machines/machine-names.ts';
 import { z } from 'zod';
 import { formatBytes, formatCount } from '../words/units.ts';
 import { count } from './fields.ts';
@@ -37,19 +38,22 @@ export const thinnedKind = eventKind({
   schema: thinnedRecordSchema,
   repetition: NEVER_REPEATED,
   thinning: 'history',
-  printed: (record) => [`warning: ${describeThinned(record)}`],
+  printed: (record, { nodes }) => [
+    `warning: ${describeThinned(record, machineName(record.node, nodes))}`,
+  ],
   folds: false,
-  text: (record) => ({
+  text: (record, { machine }) => ({
     tone: 'warn',
     title: 'Records thinned',
     ...(record.iterations === undefined ? {} : { iteration: record.iterations.from }),
-    text: describeThinned(record),
+    text: describeThinned(record, machine?.(record.node)),
   }),
   summary: unchanged,
 });
 
-export function describeThinned(record: ThinnedRecord): string {
-  const { iterations, limitBytes, node, records } = record;
+/** @param machine its name in texts; default: as the record has it */
+export function describeThinned(record: ThinnedRecord, machine = record.node): string {
+  const { iterations, limitBytes, records } = record;
   const missing =
     records === 1
       ? '1 record is missing'
@@ -61,7 +65,7 @@ export function describeThinned(record: ThinnedRecord): string {
         `${formatCount(iterations.to - 1)} at least one in ` +
         `${formatCount(iterations.every)} is kept`;
   return (
-    `${missing}${kept}: ${node} keeps at most ${formatBytes(limitBytes)} of a run while no ` +
+    `${missing}${kept}: ${machine} keeps at most ${formatBytes(limitBytes)} of a run while no ` +
     'app stores its records. Raise journalMB, or leave the app open'
   );
 }

@@ -290,7 +290,7 @@ test.skipIf(own.length === 0)(
     expect(told).toHaveLength(2);
     for (const message of told) {
       expect(message).toMatch(
-        /^rank [01] on this-computer is reached at \S+ because it cannot be reached at 203\.0\.113\.8$/,
+        /^rank [01] on this computer is reached at \S+ because it cannot be reached at 203\.0\.113\.8$/,
       );
       expect(own.some((address) => message.includes(` at ${address} because`))).toBe(
         true,

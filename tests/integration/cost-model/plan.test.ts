@@ -197,7 +197,7 @@ describe('gradwire plan', () => {
     expect(stdout).toMatch(
       /memory of a rank: about \S+ MB .*gradient 797 kB, residual/,
     );
-    expect(stdout).toMatch(/memory on this-computer: \S+ \S+ for its 4 ranks; it has /);
+    expect(stdout).toMatch(/memory on this computer: \S+ \S+ for its 4 ranks; it has /);
   });
 
   /** Of no compression, the same for all that are held against it. */

@@ -92,7 +92,21 @@ describe('what cannot be trained is refused, with its reason', () => {
       ],
       ['MODEL_FILE_INVALID', /it has no default export/, 'export const a = 1;'],
       ['MODEL_FILE_INVALID', /it is not an object/, 'export default 5;'],
-      ['MODEL_FILE_INVALID', /it ended its own process$/, 'process.exit(0);'],
+      [
+        'MODEL_FILE_INVALID',
+        /own\.ts: line 1: it calls process\.exit\(0\)/,
+        'process.exit(0);',
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /own\.ts: line 2: it calls process\.exit\(\)/,
+        "import { exit } from 'node:process';\nexit();",
+      ],
+      [
+        'MODEL_FILE_INVALID',
+        /it ended its own process by SIGABRT$/,
+        'process.abort();',
+      ],
       ['MODEL_FILE_INVALID', /it throws nothing good/, 'throw "nothing good";'],
       [
         'MODEL_FILE_INVALID',

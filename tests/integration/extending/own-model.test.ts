@@ -182,6 +182,36 @@ describe('a model of layers', () => {
   });
 });
 
+describe('a file whose code ends the process of its rank', () => {
+  const documentedModel = documented('models.md', 'ts', '// two-layer.ts');
+  /** Does it in a rank alone, so that it passes what is checked before. */
+  const inRank = (name: string, what: string): string =>
+    write(name, `${documentedModel}\nif (process.title.includes('worker')) ${what};\n`);
+  const line = documentedModel.split('\n').length + 1;
+
+  test.each([
+    ['at once', 'process.exit(0)', '0'],
+    ['later', 'setTimeout(() => process.exit(3), 1)', '3'],
+  ])('by process.exit, %s, is named with the line', async (when, what, code) => {
+    const file = inRank(`exits-${when.replace(' ', '-')}.ts`, what);
+    const run = train(file, ['iterations=1000000']);
+    const { code: ended, stderr } = await run.finished;
+    expect(ended).toBe(2);
+    expect(stderr).toContain(
+      `${path.basename(file)}: line ${line}: it calls process.exit(${code}), which would end the rank: throw an error instead`,
+    );
+    expect(stderr).toMatch(/^gradwire: MODEL_FILE_INVALID: /m);
+    expect(stderr).not.toContain('whoever gave you Gradwire');
+  });
+
+  test('by process.abort, is a rank that died', { tags: 'soak' }, async () => {
+    const run = train(inRank('aborts.ts', 'process.abort()'));
+    const { code, stderr } = await run.finished;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gradwire: WORKER_DIED: .* was killed by SIGABRT/m);
+  });
+});
+
 test('a file that is not there costs one line and no run', async () => {
   const { code, stderr } = await train(path.join(folder, 'nope.ts')).finished;
   expect(code).toBe(2);

@@ -648,7 +648,7 @@ describe('the connection', () => {
     ).rejects.toMatchObject({
       code: 'SUPERVISOR_OTHER_VERSION',
       message: expect.stringMatching(
-        /supervisor on box \(process 4711\) has version 9\.9, and run r is in progress there/,
+        /supervisor on this computer \(process 4711\) has version 9\.9, and run r is in progress there/,
       ) as string,
       next: expect.stringContaining('use Gradwire 9.9') as string,
     });

@@ -70,7 +70,7 @@ test(
     // One that comes back misses what was left out meanwhile, and says so.
     const first = await shown();
     expect(first.told).toMatch(
-      /^gradwire: Caught up with “torrent”: [\d,]+ records from this-computer; [\d,]+ were thinned there\n$/,
+      /^gradwire: Caught up with “torrent”: [\d,]+ records from this computer; [\d,]+ were thinned there\n$/,
     );
     expect(first.detail.state).toBe('running');
     expect(first.detail.iterations).toBeGreaterThanOrEqual(TORRENT);
@@ -107,7 +107,7 @@ test(
     expect(records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
     const { stdout: words } = await node.home.run(['runs', 'show', RUN]);
     expect(words).toMatch(
-      /warning: [\d,]+ records are missing; of iterations 1 to [\d,]+ at least one in \d+ is kept: this-computer keeps at most 1\.00 MB of a run/,
+      /warning: [\d,]+ records are missing; of iterations 1 to [\d,]+ at least one in \d+ is kept: this computer keeps at most 1\.00 MB of a run/,
     );
 
     const store = RunStore.open(path.join(node.home.directory, 'gradwire.db'));

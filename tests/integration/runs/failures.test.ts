@@ -88,7 +88,7 @@ describe('a run whose worker is killed', () => {
     await everyProcessEnds();
     expect(await newest()).toMatchObject({
       state: 'failed',
-      error: { code: 'WORKER_DIED', rank },
+      error: { code: 'WORKER_DIED', rank, place: 'this computer' },
     });
   };
 

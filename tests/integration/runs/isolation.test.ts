@@ -1,5 +1,5 @@
 /** What one run does to its supervisor, or the system to it, is nothing to the other runs. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,6 +16,9 @@ const PIDS =
   ['/sys/fs/cgroup/pids', '/sys/fs/cgroup'].find((directory) =>
     existsSync(`${directory}/cgroup.procs`),
   ) ?? '/sys/fs/cgroup/pids';
+
+const MOUNTS =
+  spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 const spec = (iterations: number) =>
   parseExperimentSpec({
@@ -82,6 +85,8 @@ describe('a run that the system gives too little', () => {
   const LACKS: readonly {
     readonly name: string;
     readonly codes: RegExp;
+    /** The reason why it cannot be made here, where there is one. */
+    readonly missing?: string | undefined;
     /** Returns what undoes it. */
     readonly starve: (supervisor: number, node: SupervisorNode) => () => void;
   }[] = [
@@ -97,6 +102,7 @@ describe('a run that the system gives too little', () => {
     {
       name: 'processes',
       codes: /^PROCESS_LIMIT$/,
+      missing: existsSync(PIDS) ? undefined : `there is no ${PIDS}`,
       starve: (supervisor) => {
         const group = `${PIDS}/gradwire-${supervisor}`;
         mkdirSync(group);
@@ -121,6 +127,7 @@ describe('a run that the system gives too little', () => {
     {
       name: 'space',
       codes: /^JOURNAL_WRITE_FAILED$/,
+      missing: MOUNTS ? undefined : 'nothing may be mounted',
       starve: (_, { home }) => {
         const folder = path.join(home.directory, 'runs', 'starved');
         mkdirSync(folder, { recursive: true });
@@ -143,16 +150,16 @@ describe('a run that the system gives too little', () => {
     expect(stderr).not.toContain('SUPERVISOR_UNREACHABLE');
   });
 
-  const soak = { tags: 'soak' };
-  const missing = existsSync(PIDS) ? '' : `, but there is no ${PIDS}`;
+  const processes = LACKS.find(({ name }) => name === 'processes')!;
+  const but = (missing?: string): string =>
+    missing === undefined ? '' : `, but ${missing}`;
   /** Node starts its threads for files when the first is read, and aborts where it may not. */
-  it.skipIf(missing !== '')(
-    `no further thread before its first run: the supervisor says so${missing}`,
+  it.skipIf(processes.missing !== undefined)(
+    `no further thread before its first run: the supervisor says so${but(processes.missing)}`,
     async () => {
       await using node = await SupervisorNode.start();
       const [supervisor] = node.home.supervisors();
-      const { starve } = LACKS.find(({ name }) => name === 'processes')!;
-      const undo = starve(supervisor!.pid, node);
+      const undo = processes.starve(supervisor!.pid, node);
       try {
         expect(await failureOf(node)).toBe('PROCESS_LIMIT');
         expect(isAlive(supervisor!)).toBe(true);
@@ -162,8 +169,9 @@ describe('a run that the system gives too little', () => {
     },
   );
 
-  describe.skipIf(missing !== '')(`once it runs${missing}`, soak, () => {
-    it.each(LACKS)('too little: $name', async ({ starve, codes }) => {
+  describe.each(LACKS)('once it runs', { tags: 'soak' }, (lack) => {
+    const { codes, missing, name, starve } = lack;
+    it.skipIf(missing !== undefined)(`too little: ${name}${but(missing)}`, async () => {
       await using node = await SupervisorNode.start();
       const weightsOf = async (entries: Promise<readonly JournalEntry[]>) => {
         const end = await endOf(await entries);

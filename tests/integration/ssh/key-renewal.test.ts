@@ -2,7 +2,7 @@
  * A real sshd that renews the session's keys again and again while bytes flow, by volume and
  * by time: uploads, downloads, tunnels, terminals and streams must not notice.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -10,13 +10,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import ssh2 from 'ssh2';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import type { RemoteConnection } from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
 import { sshTarget } from '../../../src/main/ssh/target.ts';
-import { until } from '../../harness/processes.ts';
 import { makeKey, SshServer, type SshServerOptions } from '../../harness/sshd.ts';
 import { systemTarget } from './system-host.ts';
 
@@ -154,35 +154,69 @@ test(
   },
 );
 
-test('keys are renewed by time, too', { tags: 'soak' }, async () => {
-  await using server = await SshServer.start(renewing('default 1'));
-  await using connection = await SshConnection.open(server.target());
-  const stream = await connection.stream('cat');
-  const block = data.subarray(0, 4096);
-  let sent = 0;
-  let received = 0;
-  stream.on('data', (chunk: Buffer) => {
-    received += chunk.length;
-  });
-  let enough = false;
-  const writing = (async () => {
-    while (!enough) {
-      if (!stream.write(block)) await once(stream, 'drain');
-      sent += block.length;
-      await new Promise(setImmediate);
-    }
-  })();
-  await until(
-    () => renewals(server),
-    (count) => count >= 4,
-    'keys to be renewed',
-  );
-  enough = true;
-  await writing;
+/** Renewals by time, each a second after the one before, that everything has to live through. */
+const SECONDS = 4;
+const BLOCK = 4096;
+
+/** Sends random blocks until it is over; gives a digest of them. */
+async function sendUntil(stream: Duplex, over: () => boolean): Promise<string> {
+  const sent = createHash('sha256');
+  while (!over()) {
+    const block = randomBytes(BLOCK);
+    sent.update(block);
+    if (!stream.write(block)) await once(stream, 'drain');
+    await setImmediate();
+  }
   stream.end();
-  await once(stream, 'close');
-  expect(received).toBe(sent);
-});
+  return sent.digest('hex');
+}
+
+/** Sends to what sends everything back, until it is over; whether all came back, in order. */
+async function echoUntil(stream: Duplex, over: () => boolean): Promise<boolean> {
+  const received = createHash('sha256');
+  stream.on('data', (chunk: Buffer) => received.update(chunk));
+  const [sent] = await Promise.all([sendUntil(stream, over), once(stream, 'end')]);
+  return received.digest('hex') === sent;
+}
+
+const CLIENTS: readonly (readonly [
+  name: string,
+  open: (server: SshServer) => Promise<RemoteConnection>,
+])[] = [
+  ['the built-in client', (server) => SshConnection.open(server.target())],
+  [
+    'the system’s ssh',
+    async (server) => await SystemSshConnection.open(await systemTarget(server)),
+  ],
+];
+
+/** All of it is open throughout: streams, a tunnel, a port there, an upload and a terminal. */
+test.each(CLIENTS)(
+  'keys are renewed by time, too, with %s',
+  { tags: 'soak' },
+  async (_, open) => {
+    await using server = await SshServer.start(renewing('default 1'));
+    await using connection = await open(server);
+    const over = (): boolean => renewals(server) >= SECONDS;
+    const file = path.join(server.home, 'uploaded');
+    const port = await connection.listen((stream) => stream.pipe(stream));
+    const shell = await connection.shell({ columns: 80, rows: 24 });
+    const upload = await connection.stream(`cat > ${file}`);
+    const returned = await Promise.all([
+      echoUntil(await connection.stream('cat'), over),
+      echoUntil(await connection.forward('127.0.0.1', echoPort), over),
+      echoUntil(net.connect(port.port, '127.0.0.1'), over),
+      sendUntil(upload, over),
+      converse(shell, over),
+      once(upload.resume(), 'close'),
+    ]);
+    const [stream, tunnel, there, sent] = returned;
+    expect([stream, tunnel, there]).toEqual([true, true, true]);
+    expect(createHash('sha256').update(readFileSync(file)).digest('hex')).toBe(sent);
+    expect(await shell.exit).toMatchObject({ code: 0 });
+    port.close();
+  },
+);
 
 test('a server that shows another key of its own at a renewal is refused', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'gradwire-renewal-'));

@@ -66,11 +66,17 @@ it('past restarts are reported once each with their cause, for any nodes', () =>
     [{ lostAt: 1000, at: 9000, iteration: 20 }, 'b'],
     [{ lostAt: 10_000, at: 13_000, iteration: 20 }, 'b'],
   ]);
-  expect(describeRestart(restarts[0]!)).toMatch(
+  expect(describeRestart(restarts[0]!, ['a', 'b'])).toMatch(
     /^restarted [-\d]+ [:\d]+ from the checkpoint at iteration 20, after 8 s: b: WORKER_DIED of b$/,
   );
+  // Records have this computer's host name.
+  expect(describeRestart(restarts[0]!, ['this-computer', 'a'])).toMatch(
+    /, after 8 s: this computer: WORKER_DIED of b$/,
+  );
   const [fromNothing] = pastRestarts([again('a', 5, 0)]);
-  expect(describeRestart(fromNothing!)).toMatch(/ from the beginning, after 0 s$/);
+  expect(describeRestart(fromNothing!, ['a'])).toMatch(
+    / from the beginning, after 0 s$/,
+  );
   expect(pastRestarts([again('a', 5, 3)])).toEqual([
     { lostAt: 5, at: 5, iteration: 3, cause: undefined },
   ]);

@@ -4,20 +4,11 @@
  * stands between a message and its process.
  */
 import { expect, test } from 'vitest';
-import * as allreduce from '../../../src/agent/allreduce/rank-protocol.ts';
-import * as probe from '../../../src/agent/probe/rank-protocol.ts';
 import { makeCatalogue } from '../../../src/agent/launch/catalogue.ts';
 import { parseMeta } from '../../../src/agent/supervisor/runs/run-meta.ts';
 import { replySchema } from '../../../src/agent/training/inspect/inspections.ts';
 import { GradwireError } from '../../../src/shared/errors/errors.ts';
-import {
-  forecastCallSchema,
-  forecastReplySchema,
-} from '../../../src/shared/forecast/forecast-question.ts';
-import {
-  checkedMessage,
-  type Refusal,
-} from '../../../src/shared/protocol/checked-message.ts';
+import { checkedMessage } from '../../../src/shared/protocol/checked-message.ts';
 import { FrameDecoder, encodeFrame } from '../../../src/shared/protocol/frame.ts';
 import { parseReply, replySchemas } from '../../../src/shared/protocol/replies.ts';
 import { parseRequest, requestId } from '../../../src/shared/protocol/requests.ts';
@@ -33,32 +24,27 @@ import { effort, seed } from '../../harness/effort.ts';
 import { mangled, mutant, oneOf } from '../../harness/mutations.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 import { done, iterationRecord, sampleSpec } from '../main/sample-records.ts';
-import { candidate } from './forecast-candidate.ts';
+import {
+  address,
+  error,
+  kernels,
+  network,
+  plan,
+  refusal,
+  secret,
+  timing,
+  type Doors,
+} from './protocol-doors-parts.ts';
+import { PROCESS_DOORS } from './protocol-doors-processes.ts';
 
 const MESSAGES = effort({ quick: 1000, soak: 100_000 });
 
-const secret = new Uint8Array(32);
-const address = {
-  host: '::1',
-  port: 9,
-  hosts: ['a'],
-  pulse: 10,
-  local: '\0x',
-  node: 'b',
-};
-const plan = { method: 'topk', parameters: { ratio: 0.1 }, collective: 'ring' };
 const planned = {
   epoch: 1,
   notBefore: 3,
   residual: 'flush',
   plan: { ...plan, bucketBytes: 4096, layers: [{ ...plan, match: '*' }] },
 };
-const network = {
-  ...{ alpha: 1e-6, beta: 1e-9, gamma: 1e-10, rates: [{ bytes: 8, beta: 0 }] },
-  between: { alpha: 1, beta: 2, perRank: true },
-};
-const error = { code: 'X', kind: 'failure', message: 'x', rank: 1 };
-
 const run = {
   run: 'r',
   phase: 'ended',
@@ -82,16 +68,6 @@ const hello = {
   cores: 4,
   catalogue: makeCatalogue(),
 };
-const timing = { alpha: 1e-6, there: 1e-9, back: 1e-9 };
-const timed = { bytes: 8, seconds: [1e-6, 2e-6] };
-const kernels = {
-  add: 1e-9,
-  merge: 1e-9,
-  scatter: 1e-9,
-  select: 1e-9,
-  quantize: 1e-9,
-  dequantize: 1e-9,
-};
 const profile = {
   version: 1,
   measuredAt: 1,
@@ -109,15 +85,6 @@ const profile = {
   ],
 };
 
-const question = {
-  // Checked by the spec's own parser, later.
-  spec: {},
-  worlds: [{ ranks: 2, network, places: [0, 1] }],
-  compute: 0.01,
-  memory: true,
-  rehearse: false,
-};
-
 /** As JSON cannot say them, they are something else. */
 const json = (raw: unknown): string =>
   JSON.stringify(raw, (_, value: unknown) =>
@@ -131,11 +98,8 @@ function answered(raw: unknown): unknown {
   return { method, body: parseReply(method as SupervisorMethod, body, 'box') };
 }
 
-const refusal: Refusal = { code: 'REQUEST_INVALID', what: 'x' };
-
-const DOORS: Readonly<
-  Record<string, readonly [(raw: unknown) => unknown, readonly unknown[]]>
-> = {
+const DOORS: Doors = {
+  ...PROCESS_DOORS,
   'the supervisor’s': [
     (raw) => (requestId(raw) === undefined ? undefined : parseRequest(raw)),
     [
@@ -143,6 +107,10 @@ const DOORS: Readonly<
       { method: 'begin', body: { run: 'r', addresses: [address] } },
       { method: 'adopt', body: { run: 'r', switches: [planned] } },
       { method: 'abort', body: { run: 'r', error } },
+      { method: 'stop', body: { run: 'r', now: true } },
+      { method: 'checkpoint', body: { run: 'r' } },
+      { method: 'trace', body: { run: 'r', iterations: 5 } },
+      { method: 'foresee', body: { run: 'r', change: plan, at: 3 } },
       { method: 'acknowledge', body: { run: 'r', sequence: 4 } },
       {
         method: 'prepare',
@@ -177,6 +145,9 @@ const DOORS: Readonly<
       { type: 'begin', addresses: [address, address] },
       { type: 'order', order: { type: 'switch', switch: planned } },
       { type: 'order', order: { type: 'stop' } },
+      { type: 'order', order: { type: 'pause' } },
+      { type: 'order', order: { type: 'checkpoint' } },
+      { type: 'order', order: { type: 'trace', iterations: 5 } },
     ],
   ],
   'the supervisor’s, for reports': [
@@ -226,109 +197,6 @@ const DOORS: Readonly<
       { method: 'timeLink', body: { timing, transport: 'tcp' } },
       { method: 'measureNetwork', body: { profile } },
       { method: 'runs', body: { runs: [run, { ...run, ending: undefined }] } },
-    ],
-  ],
-  'an allreduce rank’s': [
-    (raw) => checkedMessage(allreduce.toRankSchema, raw, refusal),
-    [
-      { type: 'load', rank: 1, file: '/tmp/x.f32', values: 'f64' },
-      {
-        type: 'reduce',
-        addresses: [address, address],
-        run: 'allreduce',
-        secret,
-        collective: 'ring',
-        kind: 'dense',
-        operation: 'sum',
-        transport: 'auto',
-        encrypt: true,
-        places: [0, 1],
-        servers: 1,
-        seed: 1,
-        quantization: { bits: 4, bucket: 512, scale: 'max' },
-        network: {
-          bandwidth: 1e9,
-          latency: 0.05,
-          pairs: [{ between: ['a', 'b'], bandwidth: 1e8, latency: 1 }],
-        },
-      },
-      { type: 'write', file: '/tmp/y.f32' },
-    ],
-  ],
-  'the parent’s of allreduce ranks': [
-    (raw) => checkedMessage(allreduce.fromRankSchema, raw, refusal),
-    [
-      {
-        type: 'loaded',
-        address,
-        length: 9,
-        nnz: 3,
-        notFinite: { count: 2, index: 1, value: 'NaN' },
-      },
-      {
-        type: 'reduced',
-        milliseconds: 1.5,
-        wireSent: 10,
-        wireReceived: 10,
-        transport: 'native',
-        form: 'sparse',
-        nnz: 3,
-      },
-      { type: 'written' },
-    ],
-  ],
-  'a measuring rank’s': [
-    (raw) => checkedMessage(probe.toRankSchema, raw, refusal),
-    [
-      { type: 'listen', rank: 0, host: '::1', ports: { first: 5, last: 9 } },
-      {
-        type: 'probe',
-        addresses: [address, address],
-        run: 'network',
-        secret,
-        transport: 'tcp',
-        effort: 'quick',
-      },
-      { type: 'time', addresses: [address, address], run: 'l', secret, encrypt: true },
-    ],
-  ],
-  'the parent’s of measuring ranks': [
-    (raw) => checkedMessage(probe.fromRankSchema, raw, refusal),
-    [
-      { type: 'listening', address },
-      {
-        type: 'probed',
-        transport: 'tcp',
-        timings: {
-          pairs: [{ ranks: [0, 1], messages: [timed] }],
-          loaded: [{ ranks: 2, messages: [timed], bursts: [] }],
-          kernels,
-          collectives: [{ collective: 'ring', length: 8, seconds: [1e-6] }],
-        },
-      },
-      { type: 'timed', timing, transport: 'tcp' },
-    ],
-  ],
-  'the forecaster’s': [
-    (raw) => checkedMessage(forecastCallSchema, raw, refusal),
-    [
-      { id: 7, question },
-      { id: 8, question: { ...question, exchanges: [plan], elements: 9 } },
-    ],
-  ],
-  'the app’s, for forecasts': [
-    (raw) => checkedMessage(forecastReplySchema, raw, refusal),
-    [
-      { id: 7, answer: { worlds: [[candidate], []], elements: 9 } },
-      {
-        id: 8,
-        answer: {
-          worlds: [[{ ...candidate, servers: 2 }]],
-          elements: 9,
-          memory: [[{ name: 'gradients', bytes: 36 }]],
-        },
-      },
-      { id: 9, error },
     ],
   ],
   'a later supervisor’s, for run.json': [

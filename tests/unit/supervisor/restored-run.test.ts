@@ -26,8 +26,12 @@ test.each([
     'rank 2 died together with them',
     'box1',
   ],
-  // This computer's ranks have its host name in all records.
-  [{ ranks: [0, 1], switches: [] }, 'ranks 0–1 died together with them', hostname()],
+  // Only records have this computer's host name.
+  [
+    { ranks: [0, 1], switches: [] },
+    'ranks 0–1 died together with them',
+    'this computer',
+  ],
   // Of an older version.
   [undefined, 'this run died together with its workers', hostname()],
 ])('%j: the loss names its ranks and machine', (launch, text, place) => {

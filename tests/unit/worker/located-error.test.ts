@@ -23,6 +23,23 @@ test.each([
   expect(locatedError(error(given), 0, addresses)).toEqual(error(expected));
 });
 
+test('this computer has one name in texts, whatever it is called', () => {
+  const spread = [{ node: 'this-computer' }, { node: 'box' }];
+  const place = 'this computer';
+  expect(locatedError(error({}), 0, spread)).toEqual(error({ rank: 0, place }));
+  expect(locatedError(error({ place: 'stream 3' }), 0, spread)).toEqual(
+    error({ rank: 0, place: `${place}, stream 3` }),
+  );
+  expect(locatedError(error({ place: `${place}, stream 3` }), 0, spread)).toEqual(
+    error({ rank: 0, place: `${place}, stream 3` }),
+  );
+  expect(locatedError(error({ rank: 1 }), 0, spread)).toEqual(
+    error({ rank: 1, place: 'box' }),
+  );
+  const launcher = error({ code: 'LAUNCHER_FAILED' });
+  expect(locatedError(launcher, 0, spread)).toEqual({ ...launcher, place });
+});
+
 test('a launcher is no rank: only its machine is named', () => {
   const launcher = error({ code: 'LAUNCHER_FAILED' });
   expect(locatedError(launcher, 1, addresses)).toEqual({ ...launcher, place: 'box' });

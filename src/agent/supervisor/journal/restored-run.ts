@@ -2,6 +2,8 @@
  * A run whose supervisor died, restored from its journal. It has ended, because workers
  * die with their supervisor; if its journal does not say how, it failed.
  */
+import { machineTitle } from '../../../shared/machines/machine-names.ts';
+import { LOCAL_NODE } from '../../../shared/machines/node-entry.ts';
 import type { AnswerTo, AskedType, OrderOf } from '../../../shared/orders/orders.ts';
 import { hostname } from 'node:os';
 import { failure, GradwireError } from '../../../shared/errors/errors.ts';
@@ -93,7 +95,7 @@ export function lossOf({ damage, file }: Journal, here?: RestoredRanks): Gradwir
       'SUPERVISOR_LOST',
       `the supervisor of ${whose} died together with ${workers}`,
       {
-        place: here?.node ?? hostname(),
+        place: here === undefined ? hostname() : machineTitle(here.node ?? LOCAL_NODE),
         next: 'Everything up to the last record is stored. Launch the run again.',
       },
     );

@@ -59,8 +59,8 @@ export interface TeamOptions {
   readonly ranks: readonly number[];
   /** Configuration of each rank, without its number. */
   readonly configuration: Omit<Configuration, 'type' | 'rank'>;
-  /** Name of this node, as errors show it. */
-  readonly node: string;
+  /** Names of this node: in records, and as errors show it. */
+  readonly node: { readonly name: string; readonly title: string };
   /** Seconds for which ranks wait for each other. */
   readonly patienceSeconds: number;
   /** The ranks' machines, if not this one. */
@@ -293,7 +293,7 @@ export class RankTeam {
 
   #started(): void {
     this.#listener.started(
-      teamStart(this.#ready, this.#workers, (rank) => this.#nodeOf(rank)),
+      teamStart(this.#ready, this.#workers, (rank) => this.#nodeOf(rank, 'name')),
     );
     if (this.#options.placement === undefined) return;
     this.#silence = new SilenceWatch({
@@ -323,9 +323,9 @@ export class RankTeam {
     return here;
   }
 
-  #nodeOf(rank: number): string {
+  #nodeOf(rank: number, as: 'name' | 'title' = 'title'): string {
     const { node, placement } = this.#options;
-    return placement?.nodeOf(rank) ?? node;
+    return placement?.nodeOf(rank) ?? node[as];
   }
 
   #exited(rank: number, exit: ProcessExit): void {
@@ -365,7 +365,7 @@ export class RankTeam {
       .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
       .map(({ rank }) => rank);
     if (silent.length === 0 || silent.length === this.#workers.size) return undefined;
-    return silenceOf(silent, this.#options.node);
+    return silenceOf(silent, this.#options.node.title);
   }
 
   /** Sets a deadline, at which the team fails with this error, if any. */

@@ -54,6 +54,8 @@ export interface RunOptions extends RankSetting {
   readonly coresPerRank: number;
   /** Name of this node in records. */
   readonly node: string;
+  /** Name of this node in errors, which users read; default: as in records. */
+  readonly title?: string | undefined;
   /** Progress of a run whose supervisor died. Default: the run begins. */
   readonly restored?: RestoredProgress | undefined;
   /** Tells that a switch was planned or adopted, so that a later supervisor knows it. */

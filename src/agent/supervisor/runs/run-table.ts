@@ -3,6 +3,8 @@
  * supervisor that died are found again at start: such a run has failed, because its workers
  * died with their supervisor; its records are replayed like any other's.
  */
+import { machineTitle } from '../../../shared/machines/machine-names.ts';
+import { LOCAL_NODE } from '../../../shared/machines/node-entry.ts';
 import type { AnswerTo, AskedType, OrderOf } from '../../../shared/orders/orders.ts';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, readFileSync } from 'node:fs';
@@ -278,6 +280,7 @@ export class RunTable {
       network: request.network,
       places: request.places,
       node: request.node ?? hostname(),
+      title: machineTitle(request.node ?? LOCAL_NODE),
       listen: request.listen ?? LOOPBACK,
       ports: request.ports,
       workdir: request.tree && this.trees.directoryOf(request.tree),

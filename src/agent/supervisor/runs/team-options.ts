@@ -39,13 +39,13 @@ export function teamOptions(
   setting: RankSetting,
   { placement, checkpoints, from }: TeamSurroundings,
 ): TeamOptions {
-  const { run, plan, ranks, node } = options;
+  const { run, plan, ranks, node, title = node } = options;
   const { secret, listen, ports, network, places } = setting;
   const spec = rankSpec(options, placement);
   const cores = placement?.coresPerRank ?? options.coresPerRank;
   return {
     ranks,
-    node,
+    node: { name: node, title },
     patienceSeconds: spec.patienceSeconds,
     placement,
     configuration: {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { GradwireError } from '../../../shared/errors/errors.ts';
+import { errorLine } from '../../../shared/errors/last-words.ts';
 import {
   checkedMessage,
   type Refusal,
@@ -85,12 +86,15 @@ function checkedReply<K extends keyof Inspections>(
   }
 }
 
-/** The engine's own words if it has some, otherwise the last line. */
+/** The engine's own words if it has some, otherwise the signal or the last line. */
 function lastWords(stderr: string, signal: NodeJS.Signals | null): string {
   const limit = memoryWords(stderr) === undefined ? undefined : memoryLimit();
   if (limit !== undefined) return `: ${refusedMemory('it', limit).message}`;
   const fatal = memoryWords(stderr) ?? /FATAL ERROR: (.*)/.exec(stderr)?.[1];
-  const line = fatal ?? stderr.trim().split('\n').at(-1)!;
-  if (line !== '') return `: ${line}`;
-  return signal === null ? '' : ` by ${signal}`;
+  const line = fatal ?? errorLine(stderr);
+  if (line !== undefined) return `: ${line}`;
+  // After an abort the last line is one of a trace.
+  if (signal !== null) return ` by ${signal}`;
+  const last = stderr.trim().split('\n').at(-1)!;
+  return last === '' ? '' : `: ${last}`;
 }

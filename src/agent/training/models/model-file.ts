@@ -8,6 +8,7 @@ import { GradwireError, inputError } from '../../../shared/errors/errors.ts';
 import { isModelFile } from '../../../shared/spec/model-name.ts';
 import type { Tally } from '../metrics/metric.ts';
 import { asModel, modelFault, type ModelDefinition } from './definition.ts';
+import { refuseExitCalls } from './exit-calls.ts';
 import { isLayered, layered } from './layered.ts';
 import type { Model } from './model.ts';
 
@@ -36,6 +37,7 @@ export function ownSource({
 export async function loadModelFile({ name, code }: ModelSource): Promise<Model> {
   const url = `data:text/javascript,${encodeURIComponent(plainJavaScript(name, code))}`;
   let exported: { readonly default?: unknown };
+  refuseExitCalls(name);
   try {
     exported = (await import(url)) as typeof exported;
   } catch (error) {
