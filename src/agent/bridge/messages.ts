@@ -158,7 +158,7 @@ export type Stepped = Readonly<z.infer<typeof steppedSchema>>;
 const unseenSchema = z.object({ type: z.literal('unseen'), why: name });
 export type Unseen = Readonly<z.infer<typeof unseenSchema>>;
 
-/** Whatever an observed program tells while it runs. */
+/** A message of an observed program while it runs. */
 export type Observed = Stepped | Unseen;
 
 /** Methods' state as a rank has saved it, before the first gradient. */

@@ -16,7 +16,7 @@ afterAll(() => {
 
 const faults = path.join(import.meta.dirname, 'faulty-forecaster.mjs');
 
-/** What a question gets from a forecaster with that fault. */
+/** The error that a question gets from a forecaster with that fault. */
 async function lostBy(fault: string): Promise<unknown> {
   using forecaster = new Forecaster({ rehearsals: path.join(folder, 'rehearsals') });
   const { NODE_OPTIONS: before } = process.env;

@@ -17,7 +17,10 @@ export const address = {
 };
 export const plan = { method: 'topk', parameters: { ratio: 0.1 }, collective: 'ring' };
 export const network = {
-  ...{ alpha: 1e-6, beta: 1e-9, gamma: 1e-10, rates: [{ bytes: 8, beta: 0 }] },
+  alpha: 1e-6,
+  beta: 1e-9,
+  gamma: 1e-10,
+  rates: [{ bytes: 8, beta: 0 }],
   between: { alpha: 1, beta: 2, perRank: true },
 };
 export const error = { code: 'X', kind: 'failure', message: 'x', rank: 1 };

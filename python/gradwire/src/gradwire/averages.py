@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 _DEVICES = ("AutogradCPU", "AutogradCUDA")
-"""Where the operator is observed: before it, and before any other observer's turn."""
+"""Dispatch keys at which the operator is observed, where PyTorch has no kernel of its own."""
 
 _Key = tuple[Any, ...]
 
@@ -26,7 +26,7 @@ class Average(NamedTuple):
     size: int
     """Bytes."""
     place: int | None
-    """Its number in what was told of buckets."""
+    """The bucket's number in what was told of buckets."""
     is_last: bool
     """Whether no gradient is computed after it."""
 
@@ -74,7 +74,7 @@ class Averages:
             self._averages[key] = Average(size, self._place(bucket), is_last)
 
     def forget(self, module: Any) -> None:
-        """From now on a module's buckets are not known."""
+        """Makes a module's buckets unknown."""
         _, keys = self._known.pop(module, (None, []))
         for key in keys:
             self._averages.pop(key, None)
@@ -130,7 +130,7 @@ def _buckets_of(reducer: Any) -> list[SeenBucket]:
 
 
 def _key(tensor: Any) -> _Key:
-    """What tells a bucket from other tensors. A sparse gradient is a new one in each pass."""
+    """A key that tells a bucket from others. A sparse gradient is a new tensor in each pass."""
     if tensor.layout is not torch.strided:
         return (tensor.layout, tuple(tensor.shape))
     return (tensor.data_ptr(), tensor.numel())

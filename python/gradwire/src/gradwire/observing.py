@@ -89,7 +89,7 @@ class ObservedProgram(Session):
             self._timeline.computing("evaluation_begins")
 
     def forward_ends(self, module: Any) -> None:
-        """It ends; DDP has its buckets for the backward pass."""
+        """The pass ends; DDP has its buckets for the backward pass."""
         trains = torch.is_grad_enabled()
         if trains and not module._comm_hooks and not _has_own_reducer(module):
             self.averages.look(module)
@@ -112,7 +112,7 @@ class ObservedProgram(Session):
         return self._bucket_begins(average.size, average.place, is_last=average.is_last)
 
     def average_begun(self, bucket: Bucket, work: Any, buffer: Any) -> None:
-        """Its sum is under way."""
+        """The sum of a bucket is under way."""
         self.bucket_begun(bucket, functools.partial(_wait, work), buffer)
 
     def hooked_bucket_begins(self, bucket: Any) -> Bucket:

@@ -17,7 +17,7 @@ from .framing import encode
 from .link import Link
 
 Message = Callable[[], Mapping[str, Any]]
-"""What makes a message."""
+"""A function that makes a message."""
 
 _BETWEEN_SECONDS = 0.5
 
