@@ -13,7 +13,8 @@ import { unknownLayer } from '../plan/layer-names.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { observedForecast } from './observed-forecast.ts';
 import { observe, type ObservedOptions } from './observed-program.ts';
-import { masterPort, startProgram } from './program-start.ts';
+import { masterPort } from './master-port.ts';
+import { startProgram } from './program-start.ts';
 import { requireSameModels } from './same-models.ts';
 import { requireTurnSettings } from './turn-settings.ts';
 

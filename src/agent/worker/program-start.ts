@@ -1,7 +1,5 @@
 /** Starts the program of a rank, with the variables that torchrun would set. */
-import { createServer } from 'node:net';
 import path from 'node:path';
-import type { PortRange } from '../../shared/machines/port-range.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { ToWorker } from '../../shared/protocol/worker.ts';
 import { Program } from '../bridge/program.ts';
@@ -106,29 +104,4 @@ function launcherVariables(start: ProgramStart): NodeJS.ProcessEnv {
     NNODES: String(Math.max(1, machines.length)),
     NODE_RANK: String(Math.max(0, machines.indexOf(places[rank]!))),
   };
-}
-
-/** A port that is free now, for the program's own process group. */
-export async function masterPort(host: string, ports?: PortRange): Promise<number> {
-  // Ranks take theirs from the first one upwards.
-  for (let port = ports?.last ?? 0; port >= (ports?.first ?? 0); port--) {
-    const found = await freePort(host, port);
-    if (found !== undefined) return found;
-  }
-  return 0;
-}
-
-function freePort(host: string, port: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => {
-      resolve(undefined);
-    });
-    server.listen(port, host, () => {
-      const address = server.address();
-      server.close(() => {
-        resolve(typeof address === 'object' ? address?.port : undefined);
-      });
-    });
-  });
 }
