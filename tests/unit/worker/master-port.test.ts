@@ -14,16 +14,24 @@ const listening = (port = 0): Promise<Server> =>
     });
   });
 
-test('is none that the system gives to connections, and can be listened at', async () => {
-  const range = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8');
-  const [given, last] = range.trim().split(/\s+/).map(Number) as [number, number];
-  for (let i = 0; i < 20; i++) {
-    const port = await masterPort(HOST);
-    expect(port).toBeGreaterThanOrEqual(1024);
-    expect(port < given || port > last).toBe(true);
-    (await listening(port)).close();
-  }
+const range = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8');
+const given = Number.parseInt(range, 10);
+
+test('can be listened at', async () => {
+  for (let i = 0; i < 20; i++) (await listening(await masterPort(HOST))).close();
 });
+
+// An administrator may let the system give all of them.
+test.skipIf(given < 30_000)(
+  'is none that the system gives to connections',
+  async () => {
+    for (let i = 0; i < 20; i++) {
+      const port = await masterPort(HOST);
+      expect(port).toBeGreaterThanOrEqual(20_000);
+      expect(port).toBeLessThan(given);
+    }
+  },
+);
 
 test('is the last free one of those that may be used', async () => {
   const taken = await listening();
