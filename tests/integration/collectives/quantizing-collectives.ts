@@ -6,6 +6,8 @@ import type {
   Quantization,
 } from '../../../src/agent/collectives/collective.ts';
 import { collectives } from '../../../src/agent/collectives/registry.ts';
+import type { MeshTransport } from '../../../src/agent/transport/mesh-transport.ts';
+import type { Transport } from '../../../src/agent/transport/transport.ts';
 import { lying } from './lying-transport.ts';
 import { put, runCollective, type Outcome } from './run-collective.ts';
 import { blocksSent, splitSent } from './stream-oracle.ts';
@@ -66,6 +68,16 @@ export function bytesToSend(
   return { sent, most: isDense ? collective.wireBytes(shape) : undefined };
 }
 
+/** A rank whose message of this number, from 0 on, is spoiled. */
+const spoiling =
+  (rank: number, which: number, spoil: (bytes: Uint8Array) => void) =>
+  (transport: MeshTransport): Transport =>
+    transport.rank === rank
+      ? lying(transport, which, (words) => {
+          spoil(new Uint8Array(words.buffer));
+        })
+      : transport;
+
 /** Two ranks with a hundred ones each, of which rank 1 changes the codes that it sends in the second phase. */
 export async function spoiledSums(
   id: QuantizingId,
@@ -74,12 +86,7 @@ export async function spoiledSums(
 ): Promise<readonly PromiseSettledResult<Outcome>[]> {
   await using world = await makeWorld(2, {
     timeoutMs: 5000,
-    wrap: (transport) =>
-      transport.rank === 1
-        ? lying(transport, 1, (words) => {
-            spoil(new Uint8Array(words.buffer));
-          })
-        : transport,
+    wrap: spoiling(1, 1, spoil),
   });
   const runs = world.communicators().map(async (communicator) => {
     const [outcome] = await runCollective(
@@ -102,12 +109,7 @@ export async function spoiledContribution(
 ): Promise<readonly PromiseSettledResult<unknown>[]> {
   await using world = await makeWorld(3, {
     timeoutMs: 5000,
-    wrap: (transport) =>
-      transport.rank === 2
-        ? lying(transport, 0, (words) => {
-            spoil(new Uint8Array(words.buffer));
-          })
-        : transport,
+    wrap: spoiling(2, 0, spoil),
   });
   const runs = world.communicators().map((communicator) => {
     const { offset } = communicator.scratch('test', 4 * 300);
