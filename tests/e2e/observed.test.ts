@@ -1,5 +1,6 @@
 /** The page of a run whose program was only observed: what is not seen of it is not shown. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { observedTrace } from '../../src/agent/worker/observed-trace.ts';
 import { openHome, resolveHome } from '../../src/main/home/home.ts';
 import { RunStore } from '../../src/main/store/run-store.ts';
 import { parseExperimentSpec } from '../../src/shared/spec/experiment-spec.ts';
@@ -21,6 +22,16 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.[Symbol.asyncDispose]();
 });
+
+const bucket = {
+  place: 0,
+  name: 'fc.weight',
+  tensors: 1,
+  length: 1000,
+  bytes: 4000,
+  dtype: 'float32',
+  encoded: false,
+};
 
 /** Ten iterations, of which the program has told the loss of two. */
 async function storeObservedRun({ directory }: GradwireHome): Promise<void> {
@@ -69,7 +80,30 @@ async function storeObservedRun({ directory }: GradwireHome): Promise<void> {
     copies: 0.01,
     offered: [offer('none', 0.9), offer('topk 1 %', 0.02)],
   } as const;
-  store.append('seen', entries([model, started, ...records, forecast, done]));
+  const traces = [0, 1].map((rank) =>
+    observedTrace({
+      rank,
+      ranks: 2,
+      iteration: 4,
+      clock: 'boot',
+      at: 1000,
+      trace: {
+        wall: 12e6,
+        spans: [
+          ['forward', 0, 3e6],
+          ['backward', 3e6, rank === 0 ? 2e6 : 6e6],
+          ['apply', 11e6, 1e6],
+        ],
+        dropped: 0,
+        sums: [[0, rank === 0 ? 5e6 : 9e6, 11e6, rank === 0 ? 5e6 : 9e6, 5e6]],
+      },
+      layout: new Map([[0, bucket]]),
+    }),
+  );
+  store.append(
+    'seen',
+    entries([model, started, ...records, ...traces, forecast, done]),
+  );
   store.close();
 }
 
@@ -109,6 +143,24 @@ test('shows what each method would make of its step, and replays it', async () =
   const card = (await offers.boundingBox())!;
   expect(card.x + card.width).toBeLessThanOrEqual(390);
   await page.setViewportSize({ width, height });
+});
+
+test('says that no accuracy was logged', async () => {
+  const { page } = app;
+  await page.evaluate(() => (location.hash = '#/run/seen'));
+  await page.getByText('No accuracy in these iterations.').waitFor();
+});
+
+test('shows what was traced of it: its passes, its averages and who was awaited', async () => {
+  const { page } = app;
+  await page.evaluate(() => (location.hash = '#/run/seen'));
+  const summary = app.part('trace-summary');
+  await expect
+    .poll(() => summary.textContent())
+    .toMatch(/Iteration 4, 12\.0\sms: 8 spans, 2 arrows; all by one clock/);
+  const path = app.part('trace-path');
+  await path.waitFor();
+  expect(await path.textContent()).toMatch(/50\s% backward on rank 1/);
 });
 
 /** The page's own, where functions of `evaluate` run. */

@@ -18,6 +18,9 @@ class Program:
         self.random = random.Random(seed)
         self.clock = StepClock()
         self.steps = 0
+        self.averages = False
+        """Whether it averages buckets by itself."""
+        self._handed: list[tuple[int, int]] = []
 
     def passes(self, ns: int) -> None:
         self.now += ns
@@ -39,9 +42,22 @@ class Program:
             self.see("forward_begins", "forward_ends")
             self.some(1, "evaluation_begins", "evaluation_ends")
             self.some(1, "forward_begins", "forward_ends")
+            self.hand_over(last)
             self.some(2, "gradient_accumulated")
+            self.hand_over(last)
             self.see("gradient_complete" if last else "gradient_accumulated")
-        self.see("averaged")
+            self.hand_over(last)
+        self.passes(self.random.randrange(1, 1000))
+        for place, begin in self._handed:
+            end = self.random.choice([None, self.random.randrange(begin, self.now + 1)])
+            self.clock.bucket(begin, end, 4000, place)
+        self._handed.clear()
+        self.clock.averaged(self.now)
+
+    def hand_over(self, last: bool) -> None:
+        """A bucket is ready, of the last pass."""
+        if last and self.averages:
+            self._handed.append((len(self._handed), self.now))
 
     def step(self) -> None:
         """A step in one of the orders in which programs make it."""
@@ -96,6 +112,28 @@ class Spans(unittest.TestCase):
                 inside = [one for one in spans if complete < one[1] + one[2] and one[1] < averaged]
                 self.assertEqual(inside, [])
         self.assertGreater(min(seen.values()), 300)
+
+    def test_sums_of_buckets_add_up_to_what_is_waited_for_and_what_is_hidden(self) -> None:
+        hidden_ones = 0
+        for seed in range(200):
+            program = Program(seed)
+            program.averages = True
+            for _ in range(3):
+                program.clock.trace()
+                program.step()
+                step = program.close()
+                exposed = hidden = reached = 0
+                for place, begin, end, since, complete in step["trace"]["sums"]:
+                    self.assertIn(place, (0, 1, 2))
+                    self.assertLessEqual(begin, since)
+                    self.assertGreaterEqual(since, reached)
+                    reached = max(reached, end)
+                    hidden += max(0, min(end, complete) - since)
+                    exposed += max(0, end - max(since, complete))
+                self.assertAlmostEqual(hidden / 1e6, step["overlapped"], 9)
+                self.assertAlmostEqual(exposed / 1e6, step["wait"], 9)
+                hidden_ones += hidden > 0
+        self.assertGreater(hidden_ones, 100)
 
     def test_evaluation_parts_the_fetching_of_data(self) -> None:
         program = Program()

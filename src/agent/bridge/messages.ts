@@ -82,6 +82,8 @@ const computedPhase = z.enum(['data', 'forward', 'backward', 'apply']);
 
 /** A step's moments, if they were asked for: nanoseconds since its begin. */
 const programTraceSchema = z.object({
+  /** Time from its begin to the next one's, as these are told. */
+  wall: nanoseconds.default(0),
   /** Spans: [phase, begin, duration]. */
   spans: z
     .array(z.tuple([computedPhase, nanoseconds, nanoseconds]))
@@ -91,6 +93,15 @@ const programTraceSchema = z.object({
   dropped: count.default(0),
   /** Moments at which all of the gradient was there, and the average. */
   exchange: z.tuple([nanoseconds, nanoseconds]).optional(),
+  /**
+   * Buckets that the program has averaged by itself: [place, begin, end, the moment since which its time is its own
+   * and not that of the one before, the moment at which all of the gradient was there].
+   */
+  sums: z
+    .array(z.tuple([count, nanoseconds, nanoseconds, nanoseconds, nanoseconds]))
+    .max(MOST_PROGRAM_SPANS)
+    .readonly()
+    .default([]),
 });
 export type ProgramTrace = Readonly<z.infer<typeof programTraceSchema>>;
 
@@ -209,6 +220,8 @@ export type ToProgram =
       readonly finite: boolean;
       readonly trace?: true;
     }
+  /** An observed program is to tell these steps with their moments, unless it has told them. */
+  | { readonly type: 'trace'; readonly first: number; readonly steps: number }
   /** `vector`: 0 for the weights, then those of the optimisers' state. */
   | { readonly type: 'read' | 'write'; readonly vector: number }
   | { readonly type: 'go'; readonly stop: boolean }

@@ -251,6 +251,11 @@ export class Program {
     this.#link?.send({ type: 'go', stop: false });
   }
 
+  /** Has steps of a program that is only observed told with their moments, counted from 0. */
+  trace(first: number, steps: number): void {
+    this.#link?.send({ type: 'trace', first, steps });
+  }
+
   /** Ends a program that is only observed, which takes no orders: its exit code says nothing then. */
   stop(): void {
     this.#mayEnd = true;

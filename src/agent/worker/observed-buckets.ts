@@ -87,6 +87,11 @@ export class ObservedBuckets {
     if (this.#exchanges >= this.#length) this.close();
   }
 
+  /** All that was told of buckets, by place. */
+  get layout(): ReadonlyMap<number, BucketLayout> {
+    return this.#layout;
+  }
+
   /** Whether a hook of the program has communicated a bucket, so that nobody knows what it sends. */
   get isEncoded(): boolean {
     return this.#isEncoded;

@@ -14,6 +14,7 @@ import type { Gathered } from '../world/report-channel.ts';
 import { rankError } from './trainers/rank-error.ts';
 import { ObservedBuckets, type OwnAverages } from './observed-buckets.ts';
 import { LoggedValues } from './steps/logged-values.ts';
+import type { ObservedTraces } from './observed-traces.ts';
 import { passesOf } from './steps/program-steps.ts';
 
 export interface ObservedOptions {
@@ -21,6 +22,7 @@ export interface ObservedOptions {
   /** Ranks of the run. */
   readonly ranks: number;
   readonly program: Program;
+  readonly traces: ObservedTraces;
   readonly plan: ExchangePlan;
   /** `iterations` of the spec. */
   readonly iterations: number;
@@ -42,7 +44,8 @@ const OWN = 'own';
 
 /** Resolves when the program has no further step, or was to stop. */
 export async function observe(options: ObservedOptions): Promise<void> {
-  const { iterations, plan, program, rank, ranks, report, room, stops } = options;
+  const { iterations, plan, program, rank, ranks, report, room, stops, traces } =
+    options;
   let iteration = 0;
   let loss: number | undefined;
   let forecast: Promise<void> | undefined;
@@ -74,6 +77,7 @@ export async function observe(options: ObservedOptions): Promise<void> {
       ...options,
     });
     report(() => record);
+    traces.passed(iteration, stepped.step, buckets.layout);
     iteration++;
     if (iteration === SETTLED && rank === 0 && ranks > 1) {
       forecast = reportForecast(options, buckets, () => isOver);
@@ -81,6 +85,7 @@ export async function observe(options: ObservedOptions): Promise<void> {
     await room();
   }
   buckets.close();
+  traces.close();
   if (rank !== 0) return;
   if (!stops()) await forecast;
   isOver = true;

@@ -5,14 +5,17 @@ import { statedKind } from '../../shared/records/metric.ts';
 import type { Notice } from '../../shared/records/notice.ts';
 import { MOST_TENSORS, type TensorsRecord } from '../../shared/records/tensors.ts';
 import { isProgram, launchExample } from '../../shared/spec/program-spec.ts';
+import type { RankOrderOf } from '../../shared/orders/orders.ts';
 import type { RankAddress } from '../../shared/protocol/supervisor.ts';
 import type { FromWorker, ToWorker } from '../../shared/protocol/worker.ts';
+import { machineClock } from '../bridge/machine-clock.ts';
 import type { Program } from '../bridge/program.ts';
 import { ProgramTrainer } from '../bridge/program-trainer.ts';
 import { unknownLayer } from '../plan/layer-names.ts';
 import type { EngineClient } from './engine/engine-client.ts';
 import { observedForecast } from './observed-forecast.ts';
 import { observe, type ObservedOptions } from './observed-program.ts';
+import { ObservedTraces } from './observed-traces.ts';
 import { masterPort } from './master-port.ts';
 import { startProgram } from './program-start.ts';
 import { requireSameModels } from './same-models.ts';
@@ -31,6 +34,10 @@ export class ProgramRank {
   readonly #listener: ProgramListener;
   #program: Program | undefined;
   #trainer: ProgramTrainer | undefined;
+  /** Orders to trace that came before the program was there. */
+  readonly #early: RankOrderOf<'trace'>[] = [];
+  /** Traced steps of a program that is only observed, once it has begun. */
+  #traces: ObservedTraces | undefined;
 
   constructor(configuration: Configuration, listener: ProgramListener) {
     this.#configuration = configuration;
@@ -119,6 +126,11 @@ export class ProgramRank {
     const { plan, rank, spec } = this.#configuration;
     const { backend, device, metric, parameters, tensors } = this.#trainer!;
     await this.#opened.begin(0);
+    const { report } = more;
+    const { ranks } = spec.world;
+    const traces = new ObservedTraces({ rank, ranks, clock: machineClock(), report });
+    this.#traces = traces;
+    for (const order of this.#early) this.trace(order);
     more.ready({
       type: 'ready',
       pid: process.pid,
@@ -132,13 +144,25 @@ export class ProgramRank {
     await observe({
       ...more,
       rank,
-      ranks: spec.world.ranks,
+      ranks,
       program,
+      traces,
       plan,
       iterations: spec.iterations,
       elements: parameters,
       forecast: (own) => observedForecast(this.#configuration, tensors, own),
     });
+  }
+
+  /** Has steps of a program that is only observed traced. */
+  trace(order: RankOrderOf<'trace'>): void {
+    const { from = 0, iterations } = order;
+    if (this.#traces === undefined) {
+      this.#early.push(order);
+      return;
+    }
+    this.#opened.trace(from, iterations);
+    this.#traces.wants(from, iterations);
   }
 
   /** Ends a program that is only observed. */

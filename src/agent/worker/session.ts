@@ -105,11 +105,10 @@ export class WorkerSession {
         this.#guard(this.#begin(message));
         return;
       case 'order':
-        if (this.#connected) this.#order(message.order);
+        if (this.#program?.isObserved === true)
+          this.#tell(this.#program, message.order);
+        else if (this.#connected) this.#order(message.order);
         else this.#early.push(message.order);
-        if (this.#stopsEarly && this.#program?.isObserved === true) {
-          this.#program.stop();
-        }
         return;
       default:
         message satisfies never;
@@ -266,6 +265,13 @@ export class WorkerSession {
         inspects: (iteration) => isDue(inspectEvery, { since: iteration, iteration }),
       }),
     );
+  }
+
+  /** Obeys what a program can be told that is only observed. */
+  #tell(program: ProgramRank, order: RankOrder): void {
+    if (order.type === 'trace') program.trace(order);
+    else this.#early.push(order);
+    if (this.#stopsEarly) program.stop();
   }
 
   /** Passes an order on to the engine, in its numbering. */

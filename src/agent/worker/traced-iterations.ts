@@ -21,10 +21,12 @@ export class TracedIterations {
     if (agreed > 0 && !this.isOn) this.#first = wasOn ? this.#first : iteration + 1;
     this.#left = Math.max(this.#left, agreed);
     if (!wasOn || this.isOn) return undefined;
-    const what =
-      this.#first === iteration
-        ? `iteration ${iteration}`
-        : `iterations ${this.#first} to ${iteration}`;
-    return { level: 'info', code: 'TRACED', message: `traced ${what}` };
+    return tracedNotice(this.#first, iteration);
   }
+}
+
+/** Tells that these iterations were traced, the last one included. */
+export function tracedNotice(first: number, last: number): Notice {
+  const what = first === last ? `iteration ${last}` : `iterations ${first} to ${last}`;
+  return { level: 'info', code: 'TRACED', message: `traced ${what}` };
 }

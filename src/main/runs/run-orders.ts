@@ -45,6 +45,16 @@ export class RunOrders {
       }
       return answer;
     },
+    trace: async (order, { run, links }) => {
+      const asked = links.find(({ state }) => isThere(state)) ?? links[0];
+      const answer = await asked.order(run, order);
+      // Otherwise the ranks agree among themselves.
+      if (answer.from !== undefined) {
+        const others = links.filter((link) => link !== asked);
+        await this.#pass(run, { ...order, ...answer }, others);
+      }
+      return answer;
+    },
     stop: async ({ now = false }, { run, links, received }) => {
       const { stops, store } = this.#parts;
       await stops.stop(run, links, store.spec(run), now, received);
@@ -103,9 +113,18 @@ export class RunOrders {
       return await (there ?? lead).order<T>(run, order);
     }
     const answer = await lead.order<T>(run, order);
-    if (asks === 'lead') return answer;
+    if (asks === 'all') await this.#pass(run, order, others);
+    return answer;
+  }
+
+  /** Gives it to machines whose answers say nothing more. */
+  async #pass<T extends AskedType>(
+    run: string,
+    order: OrderOf<T>,
+    links: readonly NodeLink[],
+  ): Promise<void> {
     await Promise.all(
-      others.map(async (link) => {
+      links.map(async (link) => {
         try {
           await link.order<T>(run, order);
         } catch (error) {
@@ -114,7 +133,6 @@ export class RunOrders {
         }
       }),
     );
-    return answer;
   }
 
   /**

@@ -10,6 +10,12 @@ import { recordKind, unprinted } from './record-kind.ts';
  */
 export const MOST_SPANS = 20_000;
 
+/**
+ * The thread of the averages that a program makes by itself. Its messages are dependences: no sum
+ * ends before each rank has handed over its bucket.
+ */
+export const NETWORK_THREAD = 'network';
+
 /** No bucket, or no peer. */
 const NONE = -1;
 const orNone = z.int().min(NONE);
@@ -53,6 +59,8 @@ const traceRecordSchema = z.strictObject({
   iteration: count,
   /** Begin of the iteration, ms since 1970. */
   origin: z.number(),
+  /** The machine's clock, where the origin is told by that itself: ranks with the same one need no comparison. */
+  clock: z.string().max(200).optional(),
   /** Nanoseconds of the iteration. */
   wall: z.int().min(0),
   /** Names of the threads. */
@@ -68,6 +76,7 @@ const traceRecordSchema = z.strictObject({
 });
 export type TraceRecord = z.infer<typeof traceRecordSchema>;
 export type TraceSpan = z.infer<typeof spanSchema>;
+export type TraceMessage = z.infer<typeof messageSchema>;
 
 export const traceKind = recordKind({
   schema: traceRecordSchema,

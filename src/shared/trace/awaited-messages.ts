@@ -70,7 +70,8 @@ export class AwaitedMessages {
     const waits = wait >= 0 && lane.ends[wait]! > begin;
     const peer = waits ? lane.peers[wait]! : -1;
     // Without a wait, only a message that was sent since shows that the rank was idle.
-    const isAwaited = waits ? peer < 0 || peer === from : sent >= begin;
+    const isSince = lane.isNetwork ? sent > begin : sent >= begin;
+    const isAwaited = waits ? peer < 0 || peer === from : isSince;
     return isAwaited && sent < received
       ? { arrow, until: received }
       : Math.max(before, lane.starts[span]!);
@@ -108,7 +109,7 @@ interface IdleSpans {
   readonly lastWait: Int32Array;
 }
 
-function idleSpansOf({ ends, phases, starts }: Lane): IdleSpans {
+function idleSpansOf({ ends, isNetwork, phases, starts }: Lane): IdleSpans {
   const first = new Int32Array(starts.length);
   const lastWait = new Int32Array(starts.length).fill(-1);
   let isIdle = false;
@@ -116,7 +117,9 @@ function idleSpansOf({ ends, phases, starts }: Lane): IdleSpans {
     const follows = isIdle && starts[i]! - ends[i - 1]! <= NOTICING;
     isIdle = phases[i] === WAIT || phases[i] === RECEIVE;
     first[i] = follows ? first[i - 1]! : i;
-    lastWait[i] = phases[i] === WAIT ? i : follows ? lastWait[i - 1]! : -1;
+    // A sum in flight waits for the others only as long as they have not handed over theirs.
+    const waits = phases[i] === WAIT && !isNetwork;
+    lastWait[i] = waits ? i : follows ? lastWait[i - 1]! : -1;
   }
   return { first, lastWait };
 }

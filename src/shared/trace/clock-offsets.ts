@@ -10,6 +10,10 @@
  * Half the distance of the bounds is the uncertainty. Clocks are taken to run equally fast, which
  * within a second they do to some microseconds.
  *
+ * Ranks that are known to have one clock need no bounds. Between clocks of machines, which are set by the network,
+ * the difference within the bounds that is nearest to 0 is taken: where each waits for a rank that is
+ * always late, the bounds are as far apart as it is late, and their middle would hide it.
+ *
  * Cost: P³ for P ranks. Sources: F. Cristian, "Probabilistic clock synchronization" (1989), for
  * the bounds of a pair; difference constraints as in Cormen et al., "Introduction to Algorithms".
  */
@@ -29,17 +33,26 @@ export interface ClockOffset {
   readonly uncertainty: number;
 }
 
-/** @returns the offset of each rank, by rank; the first rank's is 0 */
+/**
+ * @param clocks names of machines' clocks by rank, where ranks tell time by these
+ * @returns the offset of each rank, by rank; the first rank's is 0
+ */
 export function clockOffsets(
   ranks: readonly number[],
   messages: readonly TimedMessage[],
+  clocks: ReadonlyMap<number, string> = new Map(),
 ): ReadonlyMap<number, ClockOffset> {
   const place = new Map(ranks.map((rank, index) => [rank, index]));
-  const bounds = ranks.map((_, a) => ranks.map((__, b) => (a === b ? 0 : Infinity)));
+  const clockOf = ranks.map((rank) => clocks.get(rank));
+  const isOne = (a: number, b: number): boolean =>
+    a === b || (clockOf[a] !== undefined && clockOf[a] === clockOf[b]);
+  const bounds = ranks.map((_, a) =>
+    ranks.map((__, b) => (isOne(a, b) ? 0 : Infinity)),
+  );
   for (const { from, received, sent, to } of messages) {
     const a = place.get(from);
     const b = place.get(to);
-    if (a === undefined || b === undefined || a === b) continue;
+    if (a === undefined || b === undefined || isOne(a, b)) continue;
     bounds[a]![b] = Math.min(bounds[a]![b]!, received - sent);
   }
   shortenPaths(bounds);
@@ -47,7 +60,8 @@ export function clockOffsets(
     ranks.map((rank, index) => {
       const upper = bounds[0]![index]!;
       const lower = -bounds[index]![0]!;
-      return [rank, middle(lower, upper)];
+      const isNear = clockOf[0] !== undefined && clockOf[index] !== undefined;
+      return [rank, isNear ? nearest(lower, upper) : middle(lower, upper)];
     }),
   );
 }
@@ -58,8 +72,12 @@ function middle(lower: number, upper: number): ClockOffset {
     const offset = Math.round((lower + upper) / 2);
     return { offset, uncertainty: Math.max(0, (upper - lower) / 2) };
   }
+  return nearest(lower, upper);
+}
+
+function nearest(lower: number, upper: number): ClockOffset {
   const offset = Math.max(lower, Math.min(upper, 0));
-  return { offset, uncertainty: Infinity };
+  return { offset, uncertainty: Math.max(0, upper - offset, offset - lower) };
 }
 
 /** Replaces each bound by the tightest that follows from several. */

@@ -18,12 +18,20 @@ export interface CommonClock {
   readonly arrows: readonly Arrow[];
 }
 
+/** Names of the machines' clocks of ranks that tell time by these. */
+export const machineClocks = (
+  records: readonly TraceRecord[],
+): ReadonlyMap<number, string> =>
+  new Map(
+    records.flatMap(({ clock, rank }) => (clock === undefined ? [] : [[rank, clock]])),
+  );
+
 /** @param records at least one */
 export function onOneClock(records: readonly TraceRecord[]): CommonClock {
   const base = baseOf(records);
   const ranks = [...new Set(records.map(({ rank }) => rank))].sort((a, b) => a - b);
   const raw = arrowsOf(records, base);
-  const offsets = clockOffsets(ranks, raw);
+  const offsets = clockOffsets(ranks, raw, machineClocks(records));
   const ahead = (rank: number): number => offsets.get(rank)!.offset;
   let [begin, end] = [Infinity, -Infinity];
   const reach = (from: number, to: number): void => {

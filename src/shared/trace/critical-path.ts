@@ -109,7 +109,7 @@ class PathSearch {
       const engine = senders.find((one) => lanes[one]!.isEngine)!;
       walk.pass(sendingUntil(lanes[engine]!, sent, until), { arrow });
       walk.rank = sender;
-      walk.lane = engine;
+      walk.lane = lanes[engine]!.isNetwork ? NO_LANE : engine;
     }
     return { iteration, from: walk.moment, to, parts: walk.parts.reverse() };
   }
@@ -143,6 +143,9 @@ interface Place {
   readonly span: number;
 }
 
+/** The place of no lane: the rank's first one is looked at first, a program's own. */
+const NO_LANE = -1;
+
 /** A place on the way back, and what was passed. */
 class Walk {
   readonly parts: PathPart[] = [];
@@ -150,7 +153,7 @@ class Walk {
   /** The begin of the iteration on this rank. */
   begin: number;
   moment: number;
-  lane = -1;
+  lane = NO_LANE;
 
   constructor(rank: number, begin: number, moment: number) {
     this.rank = rank;

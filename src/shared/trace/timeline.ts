@@ -4,7 +4,7 @@
  * Spans are columns of numbers, so that a hundred thousand are drawn without an object each.
  */
 import { PHASES, type Phase } from '../records/phases.ts';
-import type { TraceRecord } from '../records/trace.ts';
+import { NETWORK_THREAD, type TraceRecord } from '../records/trace.ts';
 import type { ClockOffset } from './clock-offsets.ts';
 import { onOneClock } from './common-clock.ts';
 import type { Arrow } from './message-arrows.ts';
@@ -14,6 +14,8 @@ export interface Lane {
   readonly thread: string;
   /** Whether messages leave and arrive here. */
   readonly isEngine: boolean;
+  /** Whether these are averages of a program's own, which begin when its other thread hands them over. */
+  readonly isNetwork: boolean;
   /** Spans by their begin. */
   readonly starts: Float64Array;
   readonly ends: Float64Array;
@@ -105,6 +107,7 @@ function lanesOf(
       rank,
       thread,
       isEngine: number === threads.length - 1,
+      isNetwork: thread === NETWORK_THREAD,
       starts: Float64Array.from(spans, ({ start }) => start),
       ends: Float64Array.from(spans, ({ end }) => end),
       phases: Uint8Array.from(spans, ({ phase }) => PHASES.indexOf(phase)),

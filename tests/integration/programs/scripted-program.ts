@@ -5,7 +5,8 @@
  *     node scripted-program.ts STEPS [fault [ITERATION,…]]
  *
  * With the fault `spoilt` the gradient of rank 1 has a NaN in these iterations, in the part that
- * comes last; with `omitting` they do not take place.
+ * comes last; with `omitting` they do not take place. With `observe until traced` it makes steps until those that are to
+ * be traced have passed.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { ScriptedBridge } from './scripted-bridge.ts';
@@ -153,6 +154,20 @@ if (memoryOrNot.type === 'memory') {
   await bridge.next();
 }
 process.stdout.write(`rank ${rank} of ${world} begins\n`);
+if (fault === 'observe until traced') {
+  for (let made = 0; made < 5; made++) {
+    bridge.send({ type: 'stepped', step, layout: made === 0 ? [bucket] : [] });
+  }
+  const asked = await bridge.next();
+  const [first, count] = [Number(asked['first']), Number(asked['steps'])];
+  const trace = { wall: 8e6, spans: [['forward', 1e6, 2e6]] };
+  for (let made = 5; made < first + count; made++) {
+    bridge.send({ type: 'stepped', step: made < first ? step : { ...step, trace } });
+  }
+  bridge.send({ type: 'end' });
+  await held();
+  process.exit(0);
+}
 for (let iteration = 0; iteration < wanted; iteration++) {
   if (fault === 'hangs' && iteration === 20) {
     setInterval(() => undefined, 60_000);

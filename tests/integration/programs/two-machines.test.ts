@@ -12,6 +12,7 @@ const specOf = (name: string, ranks: number, ...args: readonly string[]) =>
   parseExperimentSpec({
     name,
     workload: {
+      observe: args.some((one) => one.startsWith('observe')),
       command: [process.execPath, script, ...args],
       workdir: '/',
       copy: false,
@@ -55,4 +56,27 @@ test('one that hangs is ended on both, and each says so', async () => {
   const { error, state } = await coordinator.following.ended(id);
   expect([state, error?.code]).toEqual(['stopped', 'RUN_STOPPED']);
   expect(error?.message).toContain('at once');
+});
+
+test('one that is only observed is traced in the same steps on both', async () => {
+  await using world = await TwoHomes.open();
+  const { coordinator } = world;
+  const { id } = await coordinator.launches.launch(
+    specOf('an observed program', 3, '20', 'observe until traced'),
+  );
+  await until(
+    () => ofType(world.records, 'iteration').filter((one) => one.iteration === 4),
+    (last) => last.length === 3,
+    'all to make steps',
+  );
+  const { from } = await coordinator.orders.give(id, { type: 'trace', iterations: 4 });
+  expect(from).toBeGreaterThan(4);
+  const { state } = await coordinator.following.ended(id);
+  expect(state).toBe('completed');
+  const traced = ofType(world.records, 'trace').map(
+    ({ iteration, rank, spans }) => `${rank}: ${iteration}, ${spans.length}`,
+  );
+  expect(traced.toSorted()).toEqual(
+    [0, 1, 2].flatMap((rank) => [0, 1, 2, 3].map((i) => `${rank}: ${from! + i}, 1`)),
+  );
 });

@@ -77,3 +77,33 @@ export const twoHooks = programFile(
     dist.destroy_process_group()
     `,
 );
+
+/**
+ * A plain DDP program of several buckets, which rank 1 slows down: its backward pass waits for a
+ * while before the last bucket is ready.
+ */
+export const straggling = programFile(
+  'straggling.py',
+  `
+    import sys, time
+    import torch, torch.distributed as dist
+    from torch.nn.parallel import DistributedDataParallel
+
+    steps, delay = int(sys.argv[1]), float(sys.argv[2])
+    torch.manual_seed(0)
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    layers = [torch.nn.Linear(256, 256) for _ in range(6)]
+    model = DistributedDataParallel(torch.nn.Sequential(*layers), bucket_cap_mb=0.5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    if rank == 1:
+        layers[1].register_full_backward_hook(lambda *_: time.sleep(delay))
+    for step in range(steps):
+        batch = torch.randn(16, 256)
+        loss = model(batch).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    dist.destroy_process_group()
+    `,
+);

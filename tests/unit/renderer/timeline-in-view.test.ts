@@ -78,6 +78,7 @@ function laneOf(lengths: readonly number[]): Lane {
     rank: 0,
     thread: 'rank',
     isEngine: true,
+    isNetwork: false,
     starts: Float64Array.from(ends, (end, i) => end - lengths[i]!),
     ends: Float64Array.from(ends),
     phases: new Uint8Array(lengths.length),

@@ -85,3 +85,40 @@ test('without messages both ways the uncertainty is said to be unknown', () => {
   expect(offsets.get(1)).toEqual({ offset: -500, uncertainty: Infinity });
   expect(offsets.get(2)).toEqual({ offset: 0, uncertainty: Infinity });
 });
+
+describe('clocks of machines', () => {
+  // Rank 1 is late by 20 ms in each sum, which then takes 1 ms.
+  const late: readonly TimedMessage[] = [0, 1, 2].flatMap((step) => [
+    { from: 0, to: 1, sent: 50e6 * step, received: 50e6 * step + 21e6 },
+    { from: 1, to: 0, sent: 50e6 * step + 20e6, received: 50e6 * step + 21e6 },
+  ]);
+
+  test('are one where they have the same name, whatever the messages say', () => {
+    const names = new Map([0, 1, 2].map((rank) => [rank, 'boot']));
+    const backwards = { from: 1, to: 2, sent: 1000, received: 900 };
+    const offsets = clockOffsets([0, 1, 2], [...late, backwards], names);
+    for (const one of offsets.values())
+      expect(one).toEqual({ offset: 0, uncertainty: 0 });
+  });
+
+  test('are taken to be equal as far as the messages allow', () => {
+    const names = new Map([
+      [0, 'a'],
+      [1, 'b'],
+    ]);
+    expect(clockOffsets([0, 1], late, names).get(1)).toEqual({
+      offset: 0,
+      uncertainty: 21e6,
+    });
+    // A clock that is 30 ms ahead: by less, a message would arrive before it was sent.
+    const ahead = late.map((one) =>
+      one.from === 0
+        ? { ...one, received: one.received + 30e6 }
+        : { ...one, sent: one.sent + 30e6 },
+    );
+    expect(clockOffsets([0, 1], ahead, names).get(1)).toEqual({
+      offset: 29e6,
+      uncertainty: 22e6,
+    });
+  });
+});

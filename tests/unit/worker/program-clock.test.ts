@@ -12,7 +12,9 @@ const step = (begin: number, wall = 12) => ({
   lr: 0.1,
   trace: {
     spans: [['forward', 0, 5e6] as ['forward', number, number]],
+    wall: 0,
     dropped: 0,
+    sums: [],
     exchange: [5e6, 9e6] as [number, number],
   },
 });

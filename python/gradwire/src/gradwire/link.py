@@ -92,6 +92,24 @@ class Link:
                 raise _ended()
             self._decoder.push(piece)
 
+    def taken(self) -> Message | None:
+        """The next message if it has come, without waiting. Raises GradwireError if the run fails.
+
+        An agent that has ended is found by whoever sends to it.
+        """
+        while (raw := self._decoder.next()) is None:
+            try:
+                piece = self._socket.recv(_PIECE, socket.MSG_DONTWAIT)
+            except OSError:
+                return None
+            if not piece:
+                return None
+            self._decoder.push(piece)
+        message = parse(raw)
+        if isinstance(message, Failed):
+            raise message.error
+        return message
+
     def close(self) -> None:
         """Closes this process's end; one that a fork has left elsewhere stays open."""
         self._socket.close()

@@ -68,13 +68,24 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Trace:
+    """A request to tell some steps of an observed program with their spans, from the first one on.
+
+    Steps are counted from 0.
+    """
+
+    first: int
+    steps: int
+
+
+@dataclass(frozen=True)
 class Failed:
     """The run has failed."""
 
     error: GradwireError
 
 
-Message = Union[Memory, Attached, Averaged, Read, Write, Go, Saved, Failed]
+Message = Union[Memory, Attached, Averaged, Read, Write, Go, Saved, Trace, Failed]
 
 
 def parse(raw: Mapping[str, Any]) -> Message:
@@ -100,6 +111,8 @@ def parse(raw: Mapping[str, Any]) -> Message:
         iteration = _value(raw, "iteration", int)
         residual = _value(raw, "residual", bool)
         return Saved(iteration, _value(raw, "method", str), residual, tuple(states))
+    if kind == "trace":
+        return Trace(_value(raw, "first", int), _value(raw, "steps", int))
     if kind == "failed":
         return Failed(_error(_value(raw, "error", dict)))
     raise invalid(f"type {kind!r}"[:200])

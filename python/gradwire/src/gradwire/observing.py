@@ -22,6 +22,7 @@ from .completion import CompletionThread, Wait
 from .framing import encode_number
 from .layout import Layout, cut, told_tensors
 from .link import Link
+from .messages import Message, Trace
 from .printed import LineReader, watch_stream
 from .requirement import too_old
 from .session import Session, Values, bridge, claim, learning_rate, set_current
@@ -41,6 +42,9 @@ class ObservedProgram(Session):
         self._link: Link | None = None
         self._telling: TellingThread | None = None
         self._clock = StepClock()
+        self._told_steps = 0
+        self._traced = range(0)
+        """Steps that are told with their spans."""
         self._timeline = Timeline()
         self._completion = CompletionThread()
         self._side: Any = None
@@ -195,7 +199,7 @@ class ObservedProgram(Session):
         link = Link.connect(self._path, mode="observe", pid=pid, torch=str(torch.__version__))
         claim()
         self._link = link
-        self._telling = TellingThread(link)
+        self._telling = TellingThread(link, self._asked)
         device = named[0][1].device
         self._timeline.follow(device)
         layout = Layout((name, parameter.shape) for name, parameter in named)
@@ -254,10 +258,24 @@ class ObservedProgram(Session):
             told["printed"] = line.strip()[:200]
         return told
 
+    def _asked(self, message: Message) -> None:
+        """Takes what the agent asks; called by the thread that tells it of steps."""
+        if not isinstance(message, Trace):
+            return
+        asked = range(message.first, message.first + message.steps)
+        if self._told_steps < self._traced.stop:
+            # Of two requests at once the steps between are traced, too.
+            first, stop = self._traced.start, self._traced.stop
+            asked = range(min(first, asked.start), max(stop, asked.stop))
+        self._traced = asked
+
     def _message_of(
         self, moments: list[tuple[str, Any]], lr: float, told: dict[str, Any]
     ) -> dict[str, Any]:
         """The message of a step; called by the thread that tells it."""
+        if self._told_steps in self._traced:
+            self._clock.trace()
+        self._told_steps += 1
         self._timeline.tell(moments, self._clock)
         return {"type": "stepped", "step": self._clock.close(lr), **told}
 

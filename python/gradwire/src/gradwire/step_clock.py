@@ -16,10 +16,39 @@ from .step_spans import StepSpans
 _NS_PER_MS = 1e6
 
 
+_SET_NS = 1_000_000
+"""Difference from which on the machine's clock has been set, or this process did not run between
+two looks at it."""
+
+_LOOKS = 5
+
+
+class WallClock:
+    """The time of the monotonic clock's 0, the same for all steps until the machine's clock is set.
+
+    Found anew for each step it would differ by however long the process did not run between its
+    looks at both clocks.
+    """
+
+    def __init__(self) -> None:
+        self._since_1970 = self._look()
+
+    def since_1970(self) -> int:
+        """Nanoseconds from 1970 to the monotonic clock's 0."""
+        if abs(time.time_ns() - time.monotonic_ns() - self._since_1970) > _SET_NS:
+            self._since_1970 = self._look()
+        return self._since_1970
+
+    def _look(self) -> int:
+        # Whatever comes between the two looks makes the difference smaller.
+        return max(time.time_ns() - time.monotonic_ns() for _ in range(_LOOKS))
+
+
 class StepClock:
     """The phases of one step after the other."""
 
     def __init__(self) -> None:
+        self._wall_clock = WallClock()
         self._start: int | None = None
         """When the step began."""
         self._end = 0
@@ -158,9 +187,10 @@ class StepClock:
     def close(self, lr: float) -> dict[str, Any]:
         """The step as `stepped` has it; the next one begins at its end."""
         start = self._end if self._start is None else self._start
-        since_1970 = time.time_ns() - time.monotonic_ns()
+        since_1970 = self._wall_clock.since_1970()
+        at = (start + since_1970) / _NS_PER_MS
         step: dict[str, Any] = {
-            "at": (start + since_1970) / _NS_PER_MS,
+            "at": at,
             "wall": _ms(self._end - start),
             "apply": _ms(self._apply),
             "lr": lr,
@@ -177,7 +207,10 @@ class StepClock:
             step["bytes"] = self._bytes
             step["buckets"] = list(self._told_buckets.values())
         if self._spans is not None:
-            step["trace"] = self._spans.told(start)
+            # The next one begins at this moment, which has steps of 0.24 µs in a float.
+            ended_at = (self._end + since_1970) / _NS_PER_MS
+            wall = max(0, round((ended_at - at) * _NS_PER_MS))
+            step["trace"] = {"wall": wall, **self._spans.told(start)}
             self._spans = None
         self._start = self._end
         self._apply_since = None
@@ -194,11 +227,14 @@ class StepClock:
             last = now if end is None else min(end, now)
             hidden = max(0, min(last, complete_at) - max(begin, reached))
             exposed = max(0, last - max(reached, complete_at))
+            since = max(begin, reached)
             reached = max(reached, last)
             self._overlapped += hidden
             self._wait += exposed
             if place is None:
                 continue
+            if self._spans is not None:
+                self._spans.averaged(place, begin, last, since, complete_at)
             told = self._told_buckets.get(place)
             if told is None:
                 moments = (_ms(begin - first), _ms(last - first))

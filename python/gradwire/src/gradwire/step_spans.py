@@ -14,6 +14,10 @@ MOST_SPANS = 4000
 
 Stretch = tuple[int, int]
 
+Sum = tuple[int, int, int, int, int]
+"""Place, begin and end of a bucket that was averaged, the moment since which its time is its own,
+and the one at which the last gradient was there."""
+
 
 class StepSpans:
     """Stretches of one step that a clock has seen, in the order in which they ended."""
@@ -24,6 +28,7 @@ class StepSpans:
         """Stretches that are no time of an optimiser's step around them."""
         self._evaluations: list[Stretch] = []
         self._exchange: Stretch | None = None
+        self._sums: list[Sum] = []
 
     def add(self, phase: str, start: int, end: int) -> None:
         """A phase has lasted from one moment to the other."""
@@ -38,6 +43,11 @@ class StepSpans:
         """The program has waited for the average."""
         self._named.append((start, end))
         self._exchange = (start, end)
+
+    def averaged(self, *sum: int) -> None:
+        """A bucket was averaged by the program itself: the numbers of a `Sum`."""
+        place, begin, end, since, complete = sum
+        self._sums.append((place, begin, end, since, complete))
 
     def data(self, start: int, end: int) -> None:
         """Data were fetched in what was no evaluation of this time."""
@@ -58,10 +68,16 @@ class StepSpans:
                 if end > begin
             ],
         }
-        if len(self._spans) > MOST_SPANS:
-            told["dropped"] = len(self._spans) - MOST_SPANS
+        dropped = sum(max(0, len(each) - MOST_SPANS) for each in (self._spans, self._sums))
+        if dropped > 0:
+            told["dropped"] = dropped
         if self._exchange is not None:
             told["exchange"] = [max(0, moment - begin) for moment in self._exchange]
+        if self._sums:
+            told["sums"] = [
+                [place, *(max(0, moment - begin) for moment in moments)]
+                for place, *moments in self._sums[:MOST_SPANS]
+            ]
         return told
 
     def _put(self, phase: str, start: int, end: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from .framing import encode
 from .link import Link
+from .messages import Message as Asked
 
 Message = Callable[[], Mapping[str, Any]]
 """A function that makes a message."""
@@ -28,8 +29,10 @@ _MOST_UNSENT = 10_000
 class TellingThread:
     """Messages on their way to the agent, in their order."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, asked: Callable[[Asked], object]) -> None:
+        """`asked`: takes what the agent asks, before the next messages are made."""
         self._link = link
+        self._asked = asked
         self._untold: deque[Message] = deque()
         self._has_some = threading.Event()
         self._is_ending = threading.Event()
@@ -67,6 +70,8 @@ class TellingThread:
             self._has_some.clear()
             is_ending = self._is_ending.is_set()
             try:
+                while (message := self._link.taken()) is not None:
+                    self._asked(message)
                 self._link.send_frame(self._made())
             except Exception as error:
                 self._error = error

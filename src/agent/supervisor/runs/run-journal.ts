@@ -122,7 +122,7 @@ export class RunJournal {
 
   /** Journals records, unless the ranks are failing. */
   store(records: readonly RunRecord[]): void {
-    const { life, model, outcome, switches, team } = this.#run;
+    const { life, model, outcome, switches, team, untold } = this.#run;
     let way: WayBack | undefined;
     if (life.is('ended')) return;
     // The run ends when all of its processes have ended; its last record waits for
@@ -130,7 +130,10 @@ export class RunJournal {
     outcome.recorded(records);
     model.recorded(records);
     for (const record of records) {
-      if (record.type === 'iteration') switches.reached(record.iteration);
+      if (record.type === 'iteration') {
+        switches.reached(record.iteration);
+        untold.saw(record);
+      }
       if (record.type === 'switch') switches.passed(record.epoch, record.fence);
       way = switches.guard.saw(record) ?? way;
     }

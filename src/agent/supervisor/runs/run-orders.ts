@@ -52,7 +52,9 @@ export class RunOrders {
       },
       trace: (order) => {
         requireTraceable(run.options.spec);
-        return this.#leaveToRanks(order);
+        return run.options.spec.workload.observe === true
+          ? this.#traceObserved(order)
+          : this.#leaveToRanks(order);
       },
     };
   }
@@ -84,14 +86,27 @@ export class RunOrders {
     return {};
   }
 
+  /** Programs that are only observed tell of their steps later, so the first is one of these. */
+  #traceObserved(order: OrderOf<'trace'>): AnswerTo<'trace'> {
+    const ranks = this.#ranks();
+    const from = order.from ?? this.#run.untold.first;
+    ranks.tell({ ...order, from });
+    return { from };
+  }
+
   /**
-   * The ranks here, to which an order can be given.
+   * The ranks here, to which an order can be given that their engines obey.
    * @throws GradwireError `RUN_ENDED`, `RUN_STATE`, `PROGRAM_OBSERVED`
    */
   #ranksFor(order: RunOrder): RankTeam {
-    const { life, options, team } = this.#run;
+    requireEngines(this.#run.options.spec, order.type);
+    return this.#ranks();
+  }
+
+  /** @throws GradwireError `RUN_ENDED`, `RUN_STATE` */
+  #ranks(): RankTeam {
+    const { life, team } = this.#run;
     this.#assertUnderWay('takes no more orders');
-    requireEngines(options.spec, order.type);
     const ranks = team();
     if (ranks === undefined) {
       throw failure('RUN_STATE', `the run is ${life.state}, so no rank takes orders`, {

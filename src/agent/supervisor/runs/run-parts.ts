@@ -6,6 +6,7 @@ import type { RunLife } from './run-life.ts';
 import type { RunModel } from './run-model.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
+import type { UntoldSteps } from './untold-steps.ts';
 
 export interface RunParts {
   readonly options: RunOptions;
@@ -14,6 +15,7 @@ export interface RunParts {
   readonly admission: RecordAdmission;
   readonly switches: PlannedSwitches;
   readonly model: RunModel;
+  readonly untold: UntoldSteps;
   /** The ranks here, while there are any. */
   readonly team: () => RankTeam | undefined;
 }

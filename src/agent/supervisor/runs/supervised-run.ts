@@ -43,6 +43,7 @@ import { RunOrders } from './run-orders.ts';
 import { RunOutcome } from './run-outcome.ts';
 import type { RunParts } from './run-parts.ts';
 import { namedAddresses, teamOptions, type Resumption } from './team-options.ts';
+import { UntoldSteps } from './untold-steps.ts';
 
 export class SupervisedRun {
   /** Orders to it from elsewhere. */
@@ -86,6 +87,7 @@ export class SupervisedRun {
       admission: this.#admission,
       switches: this.#switches,
       model: new RunModel(options),
+      untold: new UntoldSteps(),
       team: () => this.#team,
     };
     this.#journal = new RunJournal(parts, {

@@ -23,9 +23,13 @@ export function describePath(
   const sums = pathSums(timeline, paths, stretch);
   const whole = sums.reduce((total, { time }) => total + time, 0);
   if (whole === 0) return '';
+  const isObserved = timeline.lanes.some(({ isNetwork }) => isNetwork);
+  const awaited = isObserved ? 'averages' : 'messages';
   const parts = sums
     .slice(0, NAMED_PARTS)
-    .map((sum) => `${formatWholePercent(sum.time / whole)} ${pathSumName(sum)}`);
+    .map(
+      (sum) => `${formatWholePercent(sum.time / whole)} ${pathSumName(sum, awaited)}`,
+    );
   const rest = sums.slice(NAMED_PARTS).reduce((total, { time }) => total + time, 0);
   if (rest > 0) parts.push(`${formatWholePercent(rest / whole)} in smaller parts`);
   const crossed = paths.filter(
@@ -36,5 +40,5 @@ export function describePath(
   return `Critical path of ${of}: ${parts.join(', ')}.`;
 }
 
-const pathSumName = ({ phase, rank }: PathSum): string =>
-  rank === undefined ? 'waiting for messages' : `${phase} on rank ${rank}`;
+const pathSumName = ({ phase, rank }: PathSum, awaited: string): string =>
+  rank === undefined ? `waiting for ${awaited}` : `${phase} on rank ${rank}`;

@@ -51,12 +51,17 @@ export function describeTimeline({
   const spans = lanes.reduce((sum, { starts }) => sum + starts.length, 0);
   const uncertain = Math.max(...[...clocks.values()].map((one) => one.uncertainty));
   const what = first === last ? `Iteration ${first}` : `Iterations ${first} to ${last}`;
-  const clockText = Number.isFinite(uncertain)
-    ? `clocks are equal within ± ${inMilliseconds(uncertain)}`
-    : 'the clocks of some ranks cannot be compared';
+  const clockText =
+    uncertain === 0
+      ? 'all by one clock'
+      : Number.isFinite(uncertain)
+        ? `clocks are equal within ± ${inMilliseconds(uncertain)}`
+        : 'the clocks of some ranks cannot be compared';
   const lost =
     dropped === 0 ? '' : ` ${formatCount(dropped)} spans and messages were left out.`;
-  return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} messages; ${clockText}.${lost}`;
+  // A program's own averages have no messages that anybody has seen.
+  const arrow = lanes.some(({ isNetwork }) => isNetwork) ? 'arrows' : 'messages';
+  return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} ${arrow}; ${clockText}.${lost}`;
 }
 
 /** A trace that lacks records, in sentences. */
