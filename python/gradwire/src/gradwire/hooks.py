@@ -11,6 +11,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .comm_hooks import hook_of, note_hook
 from .errors import GradwireError
 from .session import current
 from .uncompiled import uncompiled
@@ -38,6 +39,7 @@ def hook_communication(module: Any) -> None:
         said = str(error).splitlines()[0].rstrip(".")
         why = f"the model has a communication hook already: {said}"
         raise _hook_taken(why) from error
+    note_hook(module, _average_bucket)
     _refuse_later_hooks(type(module))
 
 
@@ -54,7 +56,7 @@ def _refuse_later_hooks(kind: Any) -> None:
 
     @functools.wraps(original)
     def register_comm_hook(self: Any, state: object, hook: Callable[..., Any]) -> None:
-        if any(taken is _average_bucket for taken, _ in self._comm_hooks):
+        if hook_of(self) is _average_bucket:
             raise _hook_taken("the model is attached, and has Gradwire's communication hook")
         original(self, state, hook)
 

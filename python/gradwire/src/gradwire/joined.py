@@ -9,23 +9,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, SupportsFloat
 
 import torch
-from torch.utils._pytree import tree_flatten
 
 from .awaiting import rank_and_world
+from .backward_end import BackwardEnd
 from .checkpoint import chosen, restored, state_of
 from .errors import GradwireError, Stopped
 from .exchange import Exchange
-from .framing import invalid
+from .held_weights import HeldWeights, unexpected
 from .hooks import hook_optimizers
 from .layout import Layout, told_tensors
 from .left_out import LeftOut
 from .link import Link
-from .messages import Attached, Averaged, Go, Memory, Read, Saved, Write
+from .messages import Attached, Averaged, Go, Memory, Saved
 from .model import plain_optimizer
 from .models import Models, at_end_of_backward, is_in_backward
 from .scaling import Scale
 from .session import Session, Values, claim, current, learning_rate, set_current
-from .states import state_vectors
 from .step_clock import StepClock
 from .tensors import averaged_parts, require_same, require_shapes
 from .tensors import named as named_tensors
@@ -46,6 +45,7 @@ class JoinedProgram(Session):
         self._parameters: list[Any] = []
         self._views: list[Any] = []
         self._transfer = Transfer()
+        self._weights = HeldWeights(link, [], [], views=[], transfer=self._transfer)
         self._exchange: Exchange | None = None
         self._layout: Layout | None = None
         self._has_averaged = False
@@ -60,8 +60,7 @@ class JoinedProgram(Session):
         """Optimisers that have not made the step of the last gradient."""
         self._may_step: set[int] = set()
         """Optimisers that have not made a step since an average was there for them."""
-        self._awaits_end = False
-        """Whether the end of the backward pass in progress calls back."""
+        self._backward_end = BackwardEnd(self._end_pass)
         self._is_averaged = False
         """Whether a gradient is averaged whose step has not been told."""
         self._hold = False
@@ -155,7 +154,7 @@ class JoinedProgram(Session):
         self._link.send({"type": "save"})
         saved = self._link.receive()
         if not isinstance(saved, Saved):
-            raise _unexpected(saved)
+            raise unexpected(saved)
         residual = exchange.owed()
         if saved.residual:
             kept = torch.cat([view.flatten() for view in self._views])
@@ -198,7 +197,7 @@ class JoinedProgram(Session):
         self._link.send({**attached, "scaler": scale.is_given})
         memory = self._link.receive()
         if not isinstance(memory, Memory):
-            raise _unexpected(memory)
+            raise unexpected(memory)
         vector = Vector(memory.path, memory.bytes, layout)
         self._views = vector.views
         self._transfer = transfer_for(device, vector)
@@ -213,13 +212,20 @@ class JoinedProgram(Session):
             in_turns=self._turns is not None,
         )
         self._exchange = exchange
+        self._weights = HeldWeights(
+            self._link,
+            self._parameters,
+            self._optimizers,
+            views=self._views,
+            transfer=self._transfer,
+        )
         self._timeline.follow(device)
         return exchange
 
     def _begin(self) -> None:
         """Waits until all ranks have attached the same."""
         self._link.send({"type": "mapped"})
-        self._serve(Attached)
+        self._weights.serve(Attached)
 
     def _average(self, tensors: list[Any]) -> None:
         """Averages tensors that all are there."""
@@ -285,7 +291,7 @@ class JoinedProgram(Session):
         # A last average may be on its way to a GPU, and the agent writes zeros next.
         self._transfer.settle()
         self._link.send({"type": "end", "last": is_last})
-        self._serve(Go)
+        self._weights.serve(Go)
         self._link.close()
 
     def forget(self) -> None:
@@ -299,7 +305,7 @@ class JoinedProgram(Session):
         if self._models is not None:
             self._models.require_usual_divisor()
             if self._models.are_several:
-                self._await_end()
+                self._backward_end.await_end()
         future, answer = exchange.add(bucket)
         if answer is not None:
             if exchange.keeps_ungiven and self._models is not None and not self._models.are_several:
@@ -313,33 +319,17 @@ class JoinedProgram(Session):
             at_end_of_backward(lambda: at_end_of_backward(exchange.keep_ungiven))
 
     def _watch_outputs(self, output: Any) -> None:
-        """The end of the backward pass that begins with these outputs calls back.
-
-        A bucket may be ready within an inner pass, which computes activations again and ends before
-        others are.
-        """
-        if self._models is None or not self._models.is_distributed:
+        """The end of the backward pass that begins with these outputs calls back."""
+        if not self._is_distributed:
             return
         # Of one model, only what DDP has been made for has to be looked at, once.
-        if self._has_averaged and not self._models.are_several:
+        if self._has_averaged and self._models is not None and not self._models.are_several:
             return
-        leaves, _ = tree_flatten(output)
-        for one in leaves:
-            if torch.is_tensor(one) and one.requires_grad:
-                one.register_hook(self._backward_begins)
-
-    def _backward_begins(self, _gradient: Any) -> None:
-        self._await_end()
-
-    def _await_end(self) -> None:
-        if not self._awaits_end and is_in_backward():
-            self._awaits_end = True
-            at_end_of_backward(self._end_pass)
+        self._backward_end.watch(output)
 
     def _end_pass(self) -> None:
         """A backward pass has computed all: no attached model may be left out of it, unless they
         step in turns."""
-        self._awaits_end = False
         if self._models is None or self._exchange is None:
             return
         if self._exchange.keeps_ungiven and self._models.are_several:
@@ -358,8 +348,7 @@ class JoinedProgram(Session):
         if self._is_over:
             return
         trains = torch.is_grad_enabled()
-        # A pass that failed has not called back.
-        self._awaits_end = False
+        self._backward_end.reset()
         # An evaluation between a gradient and its step does not end the step.
         if trains or len(self._awaited) < len(self._due):
             self._finish_step()
@@ -412,7 +401,7 @@ class JoinedProgram(Session):
         if not self._hold or self._is_over:
             return
         self._hold = False
-        go = self._serve(Go)
+        go = self._weights.serve(Go)
         self._timeline.program("held")
         if go.stop:
             self._is_over = True
@@ -435,69 +424,10 @@ class JoinedProgram(Session):
         step = self._clock.close(rate)
         self._link.send({"type": "stepped", "step": step, "values": self._values.take()})
 
-    def _serve(self, awaited: Any) -> Any:
-        """Reads and writes weights as the agent asks, until the awaited message comes."""
-        while True:
-            message = self._link.receive()
-            if isinstance(message, awaited):
-                return message
-            with torch.no_grad():
-                if isinstance(message, (Read, Write)) and not self._parameters:
-                    self._keep_average(message)
-                elif isinstance(message, Read):
-                    states = state_vectors(self._optimizers, self._parameters)
-                    self._read(_chosen([self._parameters, *states], message.vector))
-                    self._link.send({"type": "written", "states": len(states)})
-                elif isinstance(message, Write):
-                    states = state_vectors(self._optimizers, self._parameters)
-                    self._write(_chosen([self._parameters, *states], message.vector))
-                    self._link.send({"type": "loaded"})
-                else:
-                    raise _unexpected(message)
-
-    def _keep_average(self, message: Read | Write) -> None:
-        """Without weights the last average, which is in the vector, stands for them."""
-        if isinstance(message, Read):
-            self._link.send({"type": "written", "states": 0})
-            return
-        raise GradwireError(
-            "WEIGHTS_MISSING",
-            "the method lets replicas drift apart, and there are no weights to average",
-            "Attach the model: gw.attach(model, optimizer); or choose another method",
-        )
-
-    def _read(self, tensors: Sequence[Any]) -> None:
-        self._transfer.settle()
-        for view, tensor in zip(self._views, tensors):
-            if tensor is None:
-                view.zero_()
-        self._transfer.gather(*self._pairs(tensors))
-        self._transfer.arrived(wait=True)
-
-    def _write(self, tensors: Sequence[Any]) -> None:
-        views, present = self._pairs(tensors)
-        self._transfer.scatter(present, views)
-        self._transfer.settle()
-
-    def _pairs(self, tensors: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Views of the vector, and the tensors that there are for them."""
-        pairs = [pair for pair in zip(self._views, tensors) if pair[1] is not None]
-        return [view for view, _ in pairs], [tensor for _, tensor in pairs]
-
 
 def _place() -> tuple[int, int]:
     """Rank and number of ranks."""
     return rank_and_world() or (0, 1)
-
-
-def _chosen(vectors: Sequence[Sequence[Any]], index: int) -> Sequence[Any]:
-    if index >= len(vectors):
-        raise invalid(f"vector {index} of {len(vectors)}")
-    return vectors[index]
-
-
-def _unexpected(message: object) -> GradwireError:
-    return invalid(f"{type(message).__name__} where it makes no sense")
 
 
 def _session() -> JoinedProgram | None:

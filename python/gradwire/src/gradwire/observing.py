@@ -18,6 +18,7 @@ import torch
 
 from .averages import Average, Averages, SeenBucket
 from .buckets import SeenBuckets
+from .comm_hooks import hook_of
 from .completion import CompletionThread, Wait
 from .framing import encode_number
 from .layout import Layout, cut, told_tensors
@@ -95,7 +96,7 @@ class ObservedProgram(Session):
     def forward_ends(self, module: Any) -> None:
         """The pass ends; DDP has its buckets for the backward pass."""
         trains = torch.is_grad_enabled()
-        if trains and not module._comm_hooks and not _has_own_reducer(module):
+        if trains and hook_of(module) is None and not _has_own_reducer(module):
             self.averages.look(module)
         self._timeline.computing("forward_ends" if trains else "evaluation_ends")
 

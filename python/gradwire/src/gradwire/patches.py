@@ -18,6 +18,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from .comm_hooks import hook_of, note_hook
 from .observing import ObservedProgram
 from .uncompiled import uncompiled
 
@@ -68,7 +69,7 @@ def _watch_hooks(session: ObservedProgram) -> None:
 
     @functools.wraps(original)
     def register_comm_hook(self: Any, state: object, hook: Callable[..., Any]) -> None:
-        if self._comm_hooks:
+        if hook_of(self) is not None:
             # PyTorch says that a hook can be registered once only.
             original(self, state, hook)
             return
@@ -78,7 +79,9 @@ def _watch_hooks(session: ObservedProgram) -> None:
         communication = HookedCommunication(session, hook, state)
         dist._register_comm_hook(self.reducer, communication, _observed_hook)
         self.logger._set_comm_hook_name(hook.__qualname__)
-        self._comm_hooks.append((hook, state))
+        note_hook(self, hook)
+        if hasattr(self, "_comm_hooks"):
+            self._comm_hooks.append((hook, state))
 
     DistributedDataParallel.register_comm_hook = register_comm_hook
 
