@@ -3,69 +3,46 @@
  * arena, two ranks each over real sockets: the same averages to the bit, whatever plan
  * follows which, and no more read back than payloads.
  */
-import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Communicate } from '../../src/agent/methods/method.ts';
-import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
-import { ArenaSite } from '../../src/agent/sites/arena-site.ts';
-import { DeviceSite } from '../../src/agent/sites/device-site.ts';
-import { ExchangeEngine } from '../../src/agent/exchange/exchange-engine.ts';
-import { GpuGradient } from '../../src/agent/sites/gpu-gradient.ts';
-import type { GradientSite } from '../../src/agent/sites/gradient-site.ts';
-import { compressReadBack } from '../../src/agent/sites/readback.ts';
-import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
-import { Arena } from '../../src/agent/memory/arena.ts';
-import type { Kernels } from '../../src/agent/kernels/kernels.ts';
-import { loadWasmKernels } from '../../src/agent/kernels/wasm/load.ts';
 import {
   openGpuDevice,
   type GpuDevice,
 } from '../../src/agent/kernels/webgpu/gpu-device.ts';
-import { PhaseClock } from '../../src/agent/profile/phase-clock.ts';
-import { connectMesh } from '../../src/agent/transport/mesh.ts';
-import { listenTcp } from '../../src/agent/transport/tcp-listener.ts';
-import type { Transport } from '../../src/agent/transport/transport.ts';
+import type { Communicate } from '../../src/agent/methods/method.ts';
+import { findMethod, validateParameters } from '../../src/agent/methods/registry.ts';
+import { resolvePlan } from '../../src/agent/plan/resolve-plan.ts';
+import { GpuGradient } from '../../src/agent/sites/gpu-gradient.ts';
+import { compressReadBack } from '../../src/agent/sites/readback.ts';
 import type { PlanSwitch } from '../../src/shared/plan/exchange-plan.ts';
 import { bellShaped } from '../unit/kernels/adversarial-inputs.ts';
-import { openInArena } from '../unit/methods/open-in-arena.ts';
 import { backends } from '../unit/kernels/backends.ts';
+import { openInArena } from '../unit/methods/open-in-arena.ts';
 import { expectSameBits } from './device-pair.ts';
 import { DeviceTraffic } from './device-traffic.ts';
+import {
+  gradientOf,
+  N,
+  normsOf,
+  P,
+  SiteRanks,
+  step,
+  TENSORS,
+  type Exchange,
+  type Rank,
+} from './site-ranks.ts';
 import { hasVulkan } from './vulkan.ts';
-
-const P = 2;
-/** Borders that fall on nothing. */
-const TENSORS = [
-  { name: 'w1', shape: [53, 31], start: 0, length: 1643 },
-  { name: 'b1', shape: [31], start: 1643, length: 31 },
-  { name: 'w2', shape: [31, 10], start: 1674, length: 310 },
-  { name: 'b2', shape: [10], start: 1984, length: 10 },
-];
-const N = 1994;
-
-/** A rank whose gradient is set and read by the test, wherever it lies. */
-interface Rank extends Disposable {
-  readonly engine: ExchangeEngine;
-  put(values: Float32Array): void;
-  get(): Promise<Float32Array>;
-}
-
-type Exchange = Record<string, unknown>;
 
 describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   let gpu: GpuDevice;
   let traffic: DeviceTraffic;
-  const open: Transport[] = [];
-  const ranks: Rank[] = [];
+  let sites: SiteRanks;
 
   beforeAll(async () => {
     gpu = await openGpuDevice();
     traffic = new DeviceTraffic(gpu.device);
+    sites = new SiteRanks(gpu.device);
   });
-  afterEach(async () => {
-    for (const rank of ranks.splice(0)) rank[Symbol.dispose]();
-    await Promise.all(open.splice(0).map((transport) => transport.close()));
-  });
+  afterEach(() => sites.leave());
   afterAll(() => {
     gpu.close();
   });
@@ -109,8 +86,8 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     const switches = changes.map((change, index) =>
       planSwitch(exchange, index, change),
     );
-    const device = await connectRanks(exchange, switches, true);
-    const host = await connectRanks(exchange, switches, false);
+    const device = await sites.connect(exchange, switches, true);
+    const host = await sites.connect(exchange, switches, false);
     for (let iteration = 0; iteration < 2 * (1 + changes.length); iteration++) {
       const expected = await step(host, iteration);
       expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
@@ -127,8 +104,8 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     '%s keeps its state over a switch, with the bits of the arena',
     async (_, exchange, change) => {
       const kept = planSwitch(exchange, 0, change);
-      const device = await connectRanks(exchange, [kept], true);
-      const host = await connectRanks(exchange, [kept], false);
+      const device = await sites.connect(exchange, [kept], true);
+      const host = await sites.connect(exchange, [kept], false);
       for (let iteration = 0; iteration < 4; iteration++) {
         const expected = await step(host, iteration, ['kept']);
         expectSameBits(
@@ -146,10 +123,10 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     const switches = [{ ratio: 0.2 }, { ratio: 0.03 }].map((change, index) =>
       planSwitch(exchange, index, change),
     );
-    const device = await connectRanks(exchange, switches, true, {
+    const device = await sites.connect(exchange, switches, true, {
       bindableBytes: 1024,
     });
-    const host = await connectRanks(exchange, switches, false);
+    const host = await sites.connect(exchange, switches, false);
     for (let iteration = 0; iteration < 6; iteration++) {
       const expected = await step(host, iteration, ['kept']);
       expectSameBits(
@@ -165,16 +142,16 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   test('a residual is dropped there, and its norm is reported', async () => {
     const exchange = { method: 'topk', ratio: 0.02 };
     const dropped = planSwitch(exchange, 0, { method: 'none' }, 'drop');
-    const device = await connectRanks(exchange, [dropped], true);
-    const host = await connectRanks(exchange, [dropped], false);
+    const device = await sites.connect(exchange, [dropped], true);
+    const host = await sites.connect(exchange, [dropped], false);
     for (let iteration = 0; iteration < 3; iteration++) {
       const expected = await step(host, iteration);
       expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
     }
     // The tenth iteration after the residual was dropped; the first of one that is kept.
     expect(await normsOf(device, 10)).toEqual([undefined, undefined]);
-    const onDevice = await normsOf(await connectRanks(exchange, [], true), 0);
-    const inTheArena = await normsOf(await connectRanks(exchange, [], false), 0);
+    const onDevice = await normsOf(await sites.connect(exchange, [], true), 0);
+    const inTheArena = await normsOf(await sites.connect(exchange, [], false), 0);
     for (const [rank, norm] of inTheArena.entries()) {
       expect(onDevice[rank]! / norm!).toBeCloseTo(1, 6);
     }
@@ -183,9 +160,9 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   test('each rank’s gradient is clipped as in the arena, to the bit', async () => {
     const exchange = { method: 'topk', ratio: 0.02 };
     const clipped = { clipNorm: 20 };
-    const device = await connectRanks(exchange, [], true, clipped);
-    const host = await connectRanks(exchange, [], false, clipped);
-    const unclipped = await connectRanks(exchange, [], false);
+    const device = await sites.connect(exchange, [], true, clipped);
+    const host = await sites.connect(exchange, [], false, clipped);
+    const unclipped = await sites.connect(exchange, [], false);
     for (let iteration = 0; iteration < 3; iteration++) {
       const expected = await step(host, iteration);
       expectSameBits(await step(device, iteration), expected, `iteration ${iteration}`);
@@ -195,7 +172,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
 
   test('a device that is lost ends the exchange', async () => {
     const own = await openGpuDevice();
-    const [first, second] = await connectRanks({ method: 'qsgd' }, [], true, {
+    const [first, second] = await sites.connect({ method: 'qsgd' }, [], true, {
       device: own.device,
     });
     first!.put(gradientOf(0, 0));
@@ -216,9 +193,9 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     const switches = [{ method: 'topk', k: 5 }, { method: 'none' }].map(
       (change, index) => planSwitch(exchange, index, change),
     );
-    const host = await connectRanks(exchange, switches, false);
+    const host = await sites.connect(exchange, switches, false);
     // No binding holds the indices of more than 256 entries.
-    const device = await connectRanks(exchange, switches, true, {
+    const device = await sites.connect(exchange, switches, true, {
       bindableBytes: 1024,
     });
     const notices: string[] = [];
@@ -284,7 +261,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   });
 
   test('a NaN is named before anything is sent', async () => {
-    const ranks = await connectRanks({ method: 'topk', ratio: 0.02 }, [], true);
+    const ranks = await sites.connect({ method: 'topk', ratio: 0.02 }, [], true);
     const [first, second] = ranks as [Rank, Rank];
     first.put(bellShaped(N));
     const bad = bellShaped(N);
@@ -302,10 +279,11 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   });
 
   test('payloads are all that comes back, and buffers stay as many as they are', async () => {
-    const [rank] = (await connectRanks({ method: 'topk', ratio: 0.02 }, [], true)) as [
+    const [rank] = (await sites.connect({ method: 'topk', ratio: 0.02 }, [], true)) as [
       Rank,
       Rank,
     ];
+    const { connected: ranks } = sites;
     const others = ranks.slice(1);
     let mapped = 0;
     let live = 0;
@@ -361,7 +339,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
     [4, { method: 'a2sgd' }],
     [4, { method: 'a2sgd', granularity: 'tensor' }],
   ])('%d reads from the device make an exchange of %j', async (reads, exchange) => {
-    const ranks = await connectRanks(exchange, [], true);
+    const ranks = await sites.connect(exchange, [], true);
     const before: number[] = [];
     for (let iteration = 0; iteration < 2; iteration++) {
       for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
@@ -373,7 +351,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
   });
 
   test('time on the device counts for the phase that requested it', async () => {
-    const ranks = await connectRanks({ method: 'qsgd', minElements: 0 }, [], true);
+    const ranks = await sites.connect({ method: 'qsgd', minElements: 0 }, [], true);
     for (let iteration = 0; iteration < 2; iteration++) {
       for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
       const results = await Promise.all(
@@ -387,112 +365,7 @@ describe.skipIf(!hasVulkan)('a gradient on a GPU', () => {
       }
     }
   });
-
-  async function connectRanks(
-    exchange: Exchange,
-    switches: readonly PlanSwitch[],
-    onDevice: boolean,
-    { device = gpu.device, bindableBytes = Infinity, clipNorm }: DeviceOptions = {},
-  ): Promise<readonly Rank[]> {
-    const secret = randomBytes(32);
-    const listeners = await Promise.all(
-      Array.from({ length: P }, () => listenTcp('127.0.0.1')),
-    );
-    const addresses = listeners.map(({ address }) => address);
-    const connected = await Promise.all(
-      listeners.map(async (listener, rank) => {
-        const arena = new Arena();
-        const clock = new PhaseClock();
-        const transport = await connectMesh({
-          listener,
-          rank,
-          addresses,
-          runId: 'test',
-          secret,
-          timeoutMs: 20_000,
-          observer: clock,
-        });
-        open.push(transport);
-        const kernels = loadWasmKernels(arena);
-        const shared = { arena, kernels, clock };
-        const place = onDevice
-          ? onGpu(shared, device, bindableBytes)
-          : inArena(shared, arena.allocateVector(N).offset);
-        const engine = new ExchangeEngine({
-          ...shared,
-          transport,
-          tensors: TENSORS,
-          site: place.site,
-          seed: 1,
-          plan: resolvePlan(exchange),
-          switches,
-          clipNorm,
-        });
-        return {
-          ...place,
-          engine,
-          [Symbol.dispose]: () => {
-            engine[Symbol.dispose]();
-            place.close();
-          },
-        };
-      }),
-    );
-    ranks.push(...connected);
-    return connected;
-  }
-
-  function onGpu(shared: Shared, device: GPUDevice, bindableBytes: number): Place {
-    const gradient = new GpuGradient(device, N, { bindableBytes });
-    return {
-      site: new DeviceSite({ ...shared, gradient }),
-      put: (values) => {
-        gradient.gpu.write(gradient.vector, values);
-      },
-      get: async () => {
-        const values = new Float32Array(N);
-        await gradient.gpu.read(gradient.vector, values);
-        return values;
-      },
-      close: () => {
-        gradient[Symbol.dispose]();
-      },
-    };
-  }
 });
-
-interface DeviceOptions {
-  readonly device?: GPUDevice;
-  readonly bindableBytes?: number;
-  /** The largest norm of a rank's own gradient; default: any. */
-  readonly clipNorm?: number;
-}
-
-interface Shared {
-  readonly arena: Arena;
-  readonly kernels: Kernels;
-  readonly clock: PhaseClock;
-}
-
-interface Place extends Pick<Rank, 'put' | 'get'> {
-  readonly site: GradientSite;
-  close(): void;
-}
-
-function inArena(shared: Shared, offset: number): Place {
-  const gradient = { offset, length: N };
-  return {
-    site: new ArenaSite({ ...shared, gradient }),
-    put: (values) => {
-      shared.arena.f32(gradient).set(values);
-    },
-    get: () => Promise.resolve(shared.arena.f32(gradient).slice()),
-    close: () => undefined,
-  };
-}
-
-const gradientOf = (rank: number, iteration: number): Float32Array =>
-  bellShaped(N, 1 + rank + P * iteration);
 
 /** Every second iteration another plan, told at launch. */
 function planSwitch(
@@ -504,37 +377,4 @@ function planSwitch(
   const base = resolvePlan(exchange);
   const plan = resolvePlan(change, base);
   return { epoch: index + 1, notBefore: 2 * (index + 1), plan, residual };
-}
-
-/** One iteration of all ranks; their averages, which are equal. */
-async function step(
-  ranks: readonly Rank[],
-  iteration: number,
-  outcomes?: readonly string[],
-): Promise<Float32Array> {
-  const averages = await Promise.all(
-    ranks.map(async ({ engine, put, get }, rank) => {
-      const fences = await engine.fence(iteration);
-      if (outcomes !== undefined && fences.length > 0) {
-        expect(fences.map(({ state }) => state.outcome)).toEqual(outcomes);
-      }
-      put(gradientOf(rank, iteration));
-      await engine.exchange(iteration, { lr: 0.1 / (1 + iteration) });
-      return await get();
-    }),
-  );
-  for (const average of averages) expectSameBits(average, averages[0]!, 'ranks');
-  return averages[0]!;
-}
-
-/** Of each rank's residual, where it has one and the iteration tells it. */
-async function normsOf(
-  ranks: readonly Rank[],
-  iteration: number,
-): Promise<(number | undefined)[]> {
-  for (const [index, { put }] of ranks.entries()) put(gradientOf(index, iteration));
-  const results = await Promise.all(
-    ranks.map(({ engine }) => engine.exchange(iteration)),
-  );
-  return results.map(({ residualNorm }) => residualNorm);
 }

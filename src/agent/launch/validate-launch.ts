@@ -3,7 +3,7 @@
  * process is started: settings that do not fit each other, names, parameters, the data directory.
  */
 import { checkLinks, checkPairs } from '../../shared/spec/emulated-links.ts';
-import { inputError } from '../../shared/errors/errors.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
 import {
   planAsExchange,
   type ExchangePlan,
@@ -15,24 +15,36 @@ import {
   type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { checkExclusions } from '../../shared/spec/key-rules.ts';
+import { modelName } from '../../shared/spec/model-name.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { nearest } from '../../shared/words/nearest.ts';
 import { asynchronousOf } from '../../shared/spec/parallelism/asynchronous.ts';
+import type { Misfit } from '../../shared/spec/parallelism/kind.ts';
 import {
   exchangeFrom,
   localStepsOf,
 } from '../../shared/spec/parallelism/local-steps.ts';
-import { pipelineOf, replicaCount } from '../../shared/spec/parallelism/pipeline.ts';
-import { parallelismKind } from '../../shared/spec/parallelism/parallelism.ts';
-import { checkParallelism, checkSplit, checkTorch } from './check-settings.ts';
+import {
+  parallelismKind,
+  parallelismMisfits,
+  splitMisfits,
+} from '../../shared/spec/parallelism/parallelism.ts';
+import {
+  pipelineOf,
+  replicaCount,
+  SPLIT,
+} from '../../shared/spec/parallelism/pipeline.ts';
 import { LaunchMemory } from './launch-memory.ts';
 import type { MomentumOwner, PlanSetting, Refusal } from '../plan/plan-setting.ts';
 import { resolvePlan } from '../plan/resolve-plan.ts';
 import { checkWorkload } from '../training/check-workload.ts';
 import { mayHaveGpu } from '../training/create-trainer.ts';
 import { isSynthetic } from '../training/synthetic/synthetic-workload.ts';
+import type { LayerFacts } from '../training/model-facts.ts';
 import { checkProgramSpec, requireEngines } from '../training/program-workload.ts';
 import type { SpecFacts } from '../training/data-facts.ts';
+import { isRegistered, splittableModels } from '../training/workload-catalogue.ts';
 
 /** The optimiser after the exchange, with local steps. */
 const OUTER: MomentumOwner = {
@@ -103,7 +115,8 @@ export function validateLaunch(
   checkPairs(parsed);
   checkLinks(parsed);
   checkExclusions(experimentSpecSchema, parsed);
-  checkParallelism(parsed);
+  requireNone('PARALLELISM_MISFIT', parallelismMisfits(parsed));
+  requireNone('PIPELINE_MISFIT', splitMisfits(parsed));
   checkProgramSpec(parsed);
   checkTorch(parsed);
   if (requests.length > 0) requireEngines(parsed, 'switch');
@@ -160,6 +173,148 @@ export function validateLaunch(
 
 const hasSamples = ({ workload }: ExperimentSpec): boolean =>
   !isProgram(workload) && !isSynthetic(workload);
+
+/** @throws GradwireError of the first misfit */
+function requireNone(
+  code: 'PARALLELISM_MISFIT' | 'PIPELINE_MISFIT',
+  [first]: readonly Misfit[],
+): void {
+  if (first === undefined) return;
+  const { message, next, place } = first;
+  throw inputError(code, message, { place, next });
+}
+
+/**
+ * Checks whether the model can be split there.
+ * @param layers of the model; undefined if they have no names
+ * @throws GradwireError `PIPELINE_MISFIT`, `SPLIT_UNKNOWN`
+ */
+function checkSplit(
+  spec: ExperimentSpec,
+  layers: readonly LayerFacts[] | undefined,
+): void {
+  const pipeline = pipelineOf(spec);
+  if (pipeline === undefined) return;
+  const { model: id, modelSource } = spec.workload;
+  const model = modelName(id);
+  const { splitAfter, stages } = pipeline;
+  if (layers === undefined) {
+    throw unsplittable(
+      'workload.model',
+      `${model} cannot be split: its layers have no names`,
+      modelSource === undefined
+        ? `Use ${splittableModels().join(', ')}, or your own model made of layers (docs/models.md).`
+        : 'Write it as layers; see docs/models.md.',
+    );
+  }
+  const names = layers.map(({ name }) => name);
+  const last = names.at(-1)!;
+  const unknown = splitAfter.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, names);
+    throw inputError('SPLIT_UNKNOWN', `${model} has no layer "${unknown}"`, {
+      place: SPLIT,
+      next:
+        meant === undefined
+          ? `Its layers: ${names.join(', ')}.`
+          : `Did you mean "${meant}"? Its layers: ${names.join(', ')}.`,
+    });
+  }
+  if (names.length === 1) {
+    throw unsplittable(
+      SPLIT,
+      `${model} has only one layer and cannot be split`,
+      'Remove the pipeline, or give the model several layers.',
+    );
+  }
+  if (splitAfter.includes(last)) {
+    throw unsplittable(
+      SPLIT,
+      stages > names.length
+        ? `${model} has ${names.length} layers, too few for ${stages} stages`
+        : `there is no layer after "${last}"`,
+      `Split after one of: ${names.slice(0, -1).join(', ')}.`,
+    );
+  }
+  const places = splitAfter.map((name) => names.indexOf(name));
+  if (places.some((place, i) => i > 0 && place < places[i - 1]!)) {
+    const inOrder = names.filter((name) => splitAfter.includes(name));
+    throw unsplittable(
+      SPLIT,
+      'the layers are not in the model’s order',
+      `Write ${JSON.stringify(inOrder)}.`,
+    );
+  }
+  requireOwnTensors(layers, places);
+}
+
+/**
+ * A stage trains the tensors that no stage before it uses.
+ * @param ends positions of the layers after which the model is split
+ */
+function requireOwnTensors(
+  layers: readonly LayerFacts[],
+  ends: readonly number[],
+): void {
+  const before = new Set<string>();
+  for (const [stage, first] of [0, ...ends.map((end) => end + 1)].entries()) {
+    const ofStage = layers.slice(first, (ends[stage] ?? layers.length - 1) + 1);
+    const used = ofStage.flatMap(({ tensors }) => tensors);
+    if (used.every((name) => before.has(name))) {
+      throw unsplittable(
+        SPLIT,
+        `the stage that starts with "${ofStage[0]!.name}" has nothing to train: ` +
+          `all its tensors belong to earlier stages`,
+        `Do not split after "${layers[first - 1]!.name}".`,
+      );
+    }
+    for (const name of used) before.add(name);
+  }
+}
+
+const unsplittable = (place: string, message: string, next: string): GradwireError =>
+  inputError('PIPELINE_MISFIT', message, { place, next });
+
+/**
+ * Checks whether PyTorch can compute it (`backend: torch`).
+ * @throws GradwireError `TORCH_MISFIT`
+ */
+function checkTorch(spec: ExperimentSpec): void {
+  const { backend, python, workload } = spec;
+  if (backend !== 'torch') {
+    if (python === undefined) return;
+    throw noTorch(
+      'python',
+      'nothing uses python without backend: torch',
+      'Set backend: torch, or remove python.',
+    );
+  }
+  if (isProgram(workload)) {
+    throw noTorch('backend', 'a program computes by itself', 'Remove backend.');
+  }
+  if (isSynthetic(workload)) {
+    throw noTorch('backend', 'a synthetic gradient is not computed', 'Remove backend.');
+  }
+  const model = modelName(workload.model);
+  if (workload.modelSource !== undefined || isRegistered(workload.model)) {
+    throw noTorch(
+      'backend',
+      `${model} is a model of your own, written for jax-js`,
+      'Use backend: auto, or a built-in model. A model in PyTorch is trained as a program ' +
+        '(docs/pytorch.md).',
+    );
+  }
+  if ((asynchronousOf(spec)?.trainerThreads ?? 1) > 1) {
+    throw noTorch(
+      'parallelism.trainerThreads',
+      'a rank has one process with PyTorch, which computes one gradient at a time',
+      'Remove it, or use backend: wasm.',
+    );
+  }
+}
+
+const noTorch = (place: string, message: string, next: string): GradwireError =>
+  inputError('TORCH_MISFIT', message, { place, next });
 
 function resolveSchedule(
   plan: ExchangePlan,

@@ -105,10 +105,7 @@ export class WorkerSession {
         this.#guard(this.#begin(message));
         return;
       case 'order':
-        if (this.#program?.isObserved === true)
-          this.#tell(this.#program, message.order);
-        else if (this.#connected) this.#order(message.order);
-        else this.#early.push(message.order);
+        this.#take(message.order);
         return;
       default:
         message satisfies never;
@@ -267,11 +264,13 @@ export class WorkerSession {
     );
   }
 
-  /** Obeys what a program can be told that is only observed. */
-  #tell(program: ProgramRank, order: RankOrder): void {
-    if (order.type === 'trace') program.trace(order);
+  /** Obeys an order, or keeps it until the engine is connected, as that of an observed program never is. */
+  #take(order: RankOrder): void {
+    const observed = this.#program?.isObserved === true ? this.#program : undefined;
+    if (observed !== undefined && order.type === 'trace') observed.trace(order);
+    else if (this.#connected) this.#order(order);
     else this.#early.push(order);
-    if (this.#stopsEarly) program.stop();
+    if (this.#stopsEarly) observed?.stop();
   }
 
   /** Passes an order on to the engine, in its numbering. */

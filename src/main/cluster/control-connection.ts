@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { saysClosed } from '../ssh/closed-connection.ts';
 import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import { HERE } from '../../shared/machines/machine-names.ts';
-import { parseRecord } from '../../shared/records/parse-record.ts';
+import { parseRecord } from '../../shared/records/record-kinds.ts';
 import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
 import { parseReply } from '../../shared/protocol/replies.ts';
 import {

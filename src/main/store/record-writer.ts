@@ -17,8 +17,11 @@ import {
   endsRun,
   type JournalEntry,
 } from '../../shared/records/journal-entry.ts';
-import { parseRecord } from '../../shared/records/parse-record.ts';
-import type { RunEvent, RunRecord } from '../../shared/records/record-kinds.ts';
+import {
+  parseRecord,
+  type RunEvent,
+  type RunRecord,
+} from '../../shared/records/record-kinds.ts';
 import { reportOf, rootCause } from '../../shared/errors/root-cause.ts';
 import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
 import { applyEvent, type EventTables } from './event-changes.ts';

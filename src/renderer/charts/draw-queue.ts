@@ -2,7 +2,7 @@
  * Charts that changed at the same tick are drawn one after another, as many per frame as
  * fit into a small part of it, so that no task blocks the page.
  */
-import { pageTurns } from '../state/page/page-turns.ts';
+import { pageTurns } from '../state/page/frame-turns.ts';
 
 const BUDGET_MS = 8;
 

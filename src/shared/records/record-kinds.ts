@@ -5,6 +5,8 @@
  * bytes, `at` is wall-clock milliseconds since 1970.
  */
 import { z } from 'zod';
+import { INTERPRETED } from '../checks/interpreted.ts';
+import { failure } from '../errors/errors.ts';
 import { alertKind } from './alert.ts';
 import { allocatedKind } from './allocated.ts';
 import { bucketSumsKind } from './bucket-sums.ts';
@@ -37,6 +39,10 @@ import { tensorsKind } from './tensors.ts';
 import { thinnedKind } from './thinned.ts';
 import { traceKind } from './trace.ts';
 import { utilisationKind } from './utilisation.ts';
+
+const DIVERGED = 'Training has diverged. Launch it again with a smaller optimizer.lr.';
+const FOREIGN =
+  'Use the same version of Gradwire everywhere. If you already do, report this as a bug.';
 
 const EVENT_KINDS = [
   evaluationKind,
@@ -89,6 +95,60 @@ export const runRecordSchema = z.discriminatedUnion(
   'type',
   RECORD_KINDS.map(({ schema }) => schema) as Schemas<typeof RECORD_KINDS>,
 );
+
+/**
+ * Any value as a record. Records are checked where they enter: at the supervisor, before the
+ * journal; at main’s end of the connection; and at the store, which also gets journals of other
+ * versions.
+ * @throws GradwireError `RECORD_INVALID`, which names the record, its rank if it has one, and the
+ * invalid field
+ */
+export function parseRecord(raw: unknown): RunRecord {
+  const parsed = runRecordSchema.safeParse(
+    raw,
+    valueAt(raw, ['type']) === 'iteration' ? undefined : INTERPRETED,
+  );
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const value = valueAt(raw, issue.path);
+  const diverged = typeof value === 'number' && !Number.isFinite(value);
+  const { description, rank } = describe(raw);
+  const problem = diverged ? `is ${value}` : `is not valid: ${issue.message}`;
+  const field = issue.path.length === 0 ? 'it' : issue.path.join('.');
+  throw failure('RECORD_INVALID', `${description}: ${field} ${problem}`, {
+    ...(rank === undefined ? {} : { rank }),
+    next: diverged ? DIVERGED : FOREIGN,
+  });
+}
+
+/** `iteration record, rank 2, iteration 7`, as far as they can be read. */
+function describe(raw: unknown): { description: string; rank: number | undefined } {
+  const rank = countAt(raw, 'rank');
+  const iteration = countAt(raw, 'iteration');
+  const type = valueAt(raw, ['type']);
+  const words = [
+    typeof type === 'string' ? `${type} record` : 'a record without a type',
+  ];
+  if (rank !== undefined) words.push(`rank ${rank}`);
+  if (iteration !== undefined) words.push(`iteration ${iteration}`);
+  return { description: words.join(', '), rank };
+}
+
+function countAt(raw: unknown, key: string): number | undefined {
+  const value = valueAt(raw, [key]);
+  return Number.isSafeInteger(value) && (value as number) >= 0
+    ? (value as number)
+    : undefined;
+}
+
+function valueAt(raw: unknown, path: z.core.$ZodIssue['path']): unknown {
+  let value = raw;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
 
 /** Whether it is an event: none of the records that are read only where they are shown. */
 export const isEvent = (record: RunRecord): record is RunEvent =>

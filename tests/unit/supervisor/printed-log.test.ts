@@ -7,7 +7,7 @@ import {
 import { levelOf } from '../../../src/agent/supervisor/ranks/log-level.ts';
 import { PrintedLog } from '../../../src/agent/supervisor/ranks/printed-log.ts';
 import type { LogRecord } from '../../../src/shared/records/log.ts';
-import { parseRecord } from '../../../src/shared/records/parse-record.ts';
+import { parseRecord } from '../../../src/shared/records/record-kinds.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1000 });

@@ -4,7 +4,7 @@ import {
   NodeWatch,
   type NodeWatchOptions,
 } from '../../../src/agent/supervisor/utilisation/node-watch.ts';
-import { parseRecord } from '../../../src/shared/records/parse-record.ts';
+import { parseRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { UtilisationRecord } from '../../../src/shared/records/utilisation.ts';
 
 /** A watch whose watcher a script starts; `"$@"` is the watcher's command. */

@@ -11,7 +11,7 @@ import {
 } from '../../../src/agent/supervisor/utilisation/gpu-readings.ts';
 import { RankFamilies } from '../../../src/agent/supervisor/utilisation/rank-families.ts';
 import { UseWatch } from '../../../src/agent/supervisor/utilisation/use-watch.ts';
-import { parseRecord } from '../../../src/shared/records/parse-record.ts';
+import { parseRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { UtilisationRecord } from '../../../src/shared/records/utilisation.ts';
 
 const onLinux = test.skipIf(process.platform !== 'linux');

@@ -1,8 +1,10 @@
 /** The times that the notice of useless compression compares, on their way to the verdict. */
 import { expect, test } from 'vitest';
 import { notPayingNotice } from '../../../src/agent/auto/auto-notices.ts';
-import { parseRecord } from '../../../src/shared/records/parse-record.ts';
-import type { RunEvent } from '../../../src/shared/records/record-kinds.ts';
+import {
+  parseRecord,
+  type RunEvent,
+} from '../../../src/shared/records/record-kinds.ts';
 import { verdictContext } from '../../../src/shared/verdict/verdict-context.ts';
 
 const notice = notPayingNotice({

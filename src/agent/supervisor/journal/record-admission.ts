@@ -13,8 +13,11 @@ import {
   toErrorData,
   type ErrorData,
 } from '../../../shared/errors/errors.ts';
-import { parseRecord } from '../../../shared/records/parse-record.ts';
-import { kindOf, type RunRecord } from '../../../shared/records/record-kinds.ts';
+import {
+  kindOf,
+  parseRecord,
+  type RunRecord,
+} from '../../../shared/records/record-kinds.ts';
 import { isNoRanks } from '../../../shared/errors/root-cause.ts';
 import { AGAIN } from '../../../shared/errors/report-advice.ts';
 

@@ -296,9 +296,8 @@ export class SupervisedRun {
   }
 
   #mayRestart(error: ErrorData): boolean {
-    if (this.#options.spec.onFailure !== 'restart' || this.#outcome.isStopping) {
-      return false;
-    }
+    const { onFailure } = this.#options.spec;
+    if (onFailure !== 'restart' || this.#outcome.isStopping) return false;
     // A run that never started has nothing to resume from.
     return this.#life.hasRun && isRestartable(error);
   }

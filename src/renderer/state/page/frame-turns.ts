@@ -42,3 +42,8 @@ export class FrameTurns {
     work(now);
   };
 }
+
+/** The turns of this page: ticks of its clocks and drawings of its charts. */
+export const pageTurns = new FrameTurns((callback) => {
+  requestAnimationFrame(callback);
+});

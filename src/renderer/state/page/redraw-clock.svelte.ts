@@ -1,4 +1,4 @@
-import { pageTurns } from './page-turns.ts';
+import { pageTurns } from './frame-turns.ts';
 
 /**
  * Decides when to draw: call `touch()` whenever data arrives; `tick` changes at most

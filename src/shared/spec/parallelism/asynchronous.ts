@@ -151,6 +151,10 @@ export const asynchronous = {
   misfits,
   uncorrected:
     'a full gradient needs the same weights on all ranks, which asynchronous ranks do not have',
+  unsplittable: {
+    message: 'stages wait for each other in every iteration, so none can be ahead',
+    next: 'Use kind: synchronous or local-steps, or remove the pipeline.',
+  },
   withoutUpdates: {
     message:
       'in asynchronous training, servers apply gradients of several ranks, each at its own rate',

@@ -17,11 +17,15 @@ export interface Misfit {
 /** The settings of a spec that kinds look at. */
 export interface SharedWork {
   readonly world: { readonly ranks: number };
-  readonly workload: { readonly model?: string | undefined };
+  readonly workload: {
+    readonly model?: string | undefined;
+    readonly batchPerRank: number;
+  };
   readonly optimizer: {
     readonly kind: string;
     readonly clipNorm?: number | undefined;
     readonly clipAt?: string | undefined;
+    readonly fullGradientEvery?: number | undefined;
   };
   readonly backend?: string | undefined;
   readonly engine?: string | undefined;
@@ -45,6 +49,8 @@ export interface ParallelismKind<Keys extends z.ZodRawShape = z.ZodRawShape> {
   misfits(spec: SharedWork): readonly Misfit[];
   /** Reason that gradients cannot be corrected by full ones (`optimizer.fullGradientEvery`), if so. */
   readonly uncorrected?: string;
+  /** Reason that its ranks cannot be stages of a pipeline, if so. */
+  readonly unsplittable?: Omit<Misfit, 'place'>;
   /** Reason that its residual cannot be kept in units of updates, if so. */
   readonly withoutUpdates?: Omit<Misfit, 'place'>;
   /** Reason that `gradwire plan` cannot predict it, if so. */
@@ -56,13 +62,16 @@ export interface ParallelismKind<Keys extends z.ZodRawShape = z.ZodRawShape> {
 /** The name of the model that draws its gradients. */
 export const SYNTHETIC = 'synthetic-gradient';
 
+/** The key that asks for an exchange beside the computation, if any. */
+export const keyBeside = ({
+  doubleBuffer,
+  overlap,
+}: SharedWork): 'doubleBuffer' | 'overlap' | undefined =>
+  overlap === true ? 'overlap' : doubleBuffer === true ? 'doubleBuffer' : undefined;
+
 /** Exchanges that go on beside the computation, which a kind has no use for. */
-export function beside(
-  { doubleBuffer, overlap }: SharedWork,
-  message: string,
-): readonly Misfit[] {
-  const place =
-    overlap === true ? 'overlap' : doubleBuffer === true ? 'doubleBuffer' : undefined;
+export function beside(spec: SharedWork, message: string): readonly Misfit[] {
+  const place = keyBeside(spec);
   if (place === undefined) return [];
   return [{ place, message, next: 'Remove it, or use parallelism.kind: synchronous.' }];
 }

@@ -4,6 +4,11 @@
  */
 import { z } from 'zod';
 import '../../checks/spec-key.ts';
+import { keyBeside, SYNTHETIC, type Misfit, type SharedWork } from './kind.ts';
+
+const PIPELINE = 'parallelism.pipeline';
+/** The place of what is wrong with where a model is split. */
+export const SPLIT = `${PIPELINE}.splitAfter`;
 
 export const pipelineSchema = z
   .strictObject({
@@ -83,4 +88,56 @@ export function groupOf(spec: Ranked, rank: number): readonly number[] | undefin
     { length: replicaCount(spec.world.ranks, spec) },
     (_, replica) => replica * position.stages + position.stage,
   );
+}
+
+/**
+ * The settings that do not fit a pipeline, the first to blame first, as far as they do not depend
+ * on the model. None without a pipeline.
+ */
+export function pipelineMisfits(spec: SharedWork & Shared): readonly Misfit[] {
+  const pipeline = pipelineOf(spec);
+  if (pipeline === undefined) return [];
+  const { optimizer, workload, world } = spec;
+  const { microBatches, splitAfter, stages } = pipeline;
+  const twice = splitAfter.find((name, i) => splitAfter.indexOf(name) !== i);
+  const besides = keyBeside(spec);
+  const found: (Misfit | false)[] = [
+    twice !== undefined && {
+      place: SPLIT,
+      message: `"${twice}" is listed twice`,
+      next: 'Name each layer once.',
+    },
+    world.ranks % stages !== 0 && {
+      place: 'world.ranks',
+      message: `${world.ranks} ranks cannot be divided into pipelines of ${stages} stages`,
+      next: `Use a multiple of ${stages}: each stage of each pipeline is a rank.`,
+    },
+    workload.batchPerRank % microBatches !== 0 && {
+      place: `${PIPELINE}.microBatches`,
+      message: `a batch of ${workload.batchPerRank} cannot be split into ${microBatches} equal micro-batches`,
+      next: 'Change microBatches, or workload.batchPerRank.',
+    },
+    besides !== undefined && {
+      place: besides,
+      message:
+        'stages exchange activations while they compute, so no gradient can be exchanged then',
+      next: `Remove ${besides} or the pipeline.`,
+    },
+    optimizer.clipNorm !== undefined && {
+      place: 'optimizer.clipNorm',
+      message: 'the norm is over all layers, but a stage has only its own',
+      next: 'Remove clipNorm or the pipeline.',
+    },
+    optimizer.fullGradientEvery !== undefined && {
+      place: 'optimizer.fullGradientEvery',
+      message: 'stages pass on batches, but not a gradient of all samples',
+      next: 'Remove fullGradientEvery or the pipeline.',
+    },
+    workload.model === SYNTHETIC && {
+      place: 'workload.model',
+      message: 'a synthetic gradient has no layers to split',
+      next: 'Train a model.',
+    },
+  ];
+  return found.filter((one) => one !== false);
 }
