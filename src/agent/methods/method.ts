@@ -90,6 +90,7 @@ export interface Similarity {
   /** SparCML's ξ, defined in `diagnostics.ts`. */
   readonly selectionDistance?: number | undefined;
   readonly contraction?: number | undefined;
+  readonly contractionBound?: number | undefined;
 }
 
 /** A method at work on one bucket. Its memory is the work's, and ends with that. */

@@ -8,6 +8,8 @@
  *     rank correlation    Spearman's of this rank's |p| and |y|
  *     magnitude share     Σ|y| at I / Σ|y| at T: what the chosen entries hold of the largest
  *     contraction         ‖y − y at I‖²/‖y‖²: what is not sent of what should be
+ *     contraction bound   h + (1 − h)·γ, with h the Hamming distance and γ the contraction by T: lemma 1
+ *                         expects no more, if I could share any entries with T
  *
  * Cost: two dense reductions of the bucket and a selection, each time that it is computed.
  * The rank correlation is that of a strided sample of at most 65,536 elements.
@@ -144,17 +146,17 @@ export class SimilarityProbe<V> {
     if (total === 0 || count === 0) return {};
     const values = arena.f32(y);
     const chosen = arena.u32(offset, count);
-    let sent = 0;
-    for (const index of chosen) sent += values[index]! * values[index]!;
+    const sent = squaresAt(values, chosen);
     const largest = kernels.sparsification.selectTopK(y, count, this.#largest);
     this.#found = largest;
     const indices = arena.u32(largest.offset, largest.count);
-    const common = overlapOf(chosen, indices);
+    const shared = overlapOf(chosen, indices) / count;
     const correlation = rankCorrelation(sample(arena.f32(p)), sample(values));
     return {
-      hammingDistance: 1 - common / count,
+      hammingDistance: 1 - shared,
       magnitudeShare: magnitudeAt(values, chosen) / magnitudeAt(values, indices),
       contraction: Math.max(0, 1 - sent / total),
+      contractionBound: Math.max(0, 1 - (shared * squaresAt(values, indices)) / total),
       ...(correlation === undefined ? {} : { rankCorrelation: correlation }),
     };
   }
@@ -183,6 +185,12 @@ function overlapOf(a: Uint32Array, b: Uint32Array): number {
 function magnitudeAt(values: Float32Array, indices: Uint32Array): number {
   let sum = 0;
   for (const index of indices) sum += Math.abs(values[index]!);
+  return sum;
+}
+
+function squaresAt(values: Float32Array, indices: Uint32Array): number {
+  let sum = 0;
+  for (const index of indices) sum += values[index]! * values[index]!;
   return sum;
 }
 

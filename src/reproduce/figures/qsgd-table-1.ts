@@ -94,7 +94,7 @@ const WIDTHS: Setting = {
 const LOSING: Setting = {
   text: '4 bits in buckets of 8,192 and 2 bits in buckets of 64.',
   because:
-    'Experiments: “more aggressive quantization can hurt accuracy. In particular, 4-bit QSGD with [8,192] bucket size loses”; “2-bit and 64 bucket size has gap”.',
+    'Experiments: “more aggressive quantization can hurt accuracy. In particular, 4-bit QSGD with [8,192] bucket size (not shown) loses”; “2-bit and 64 bucket size has gap”.',
 };
 const FULL_SETTINGS: readonly Setting[] = [
   WIDTHS,

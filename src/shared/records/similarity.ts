@@ -29,6 +29,8 @@ const similarityRecordSchema = z.strictObject({
         rankCorrelation: z.number().optional(),
         /** ‖y − y as sent‖²/‖y‖² of the average y. */
         contraction: z.number().optional(),
+        /** The most that ScaleCom's Lemma 1 expects of it, by the Hamming distance. */
+        contractionBound: z.number().optional(),
       }),
     )
     .readonly(),
@@ -54,6 +56,7 @@ export const similarityKind = eventKind({
 function bucketText(bucket: SimilarityRecord['buckets'][number]): string {
   const {
     contraction,
+    contractionBound,
     hammingDistance,
     magnitudeShare,
     rankCorrelation,
@@ -67,6 +70,7 @@ function bucketText(bucket: SimilarityRecord['buckets'][number]): string {
     ['selection distance', selectionDistance],
     ['rank correlation', rankCorrelation],
     ['contraction', contraction],
+    ['bound of the contraction', contractionBound],
   ] as const;
   const known = facts.flatMap(([what, value]) =>
     value === undefined ? [] : [`${what} ${value.toFixed(3)}`],

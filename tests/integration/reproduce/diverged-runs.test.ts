@@ -50,7 +50,12 @@ const figure: Figure = {
 const made = async (of: Figure) => {
   using interruption = new FigureInterruption();
   return await withWorkspace((workspace) =>
-    runFigure(workspace, of, plannedRuns(of), interruption, false, () => true),
+    runFigure(workspace, of, plannedRuns(of), {
+      atOnce: 1,
+      interruption,
+      progress: () => true,
+      timesCount: false,
+    }),
   );
 };
 

@@ -51,18 +51,24 @@ describe('how alike the ranks are', () => {
     const chosen = largest(p[2 % ranks]!, K);
     const best = new Set(largest(y, K));
     const sent = chosen.reduce((sum, i) => sum + y[i]! ** 2, 0);
+    const most = [...best].reduce((sum, i) => sum + y[i]! ** 2, 0);
     const distances: number[] = [];
     residuals.forEach((a, i) => {
       for (const b of residuals.slice(i + 1)) {
         distances.push(1 - dot(a, b) / (norm(a) * norm(b)));
       }
     });
+    const hammingDistance = 1 - chosen.filter((i) => best.has(i)).length / K;
     const common = {
       residualDistance: distances.reduce((sum, d) => sum + d, 0) / distances.length,
-      hammingDistance: 1 - chosen.filter((i) => best.has(i)).length / K,
+      hammingDistance,
       magnitudeShare: magnitudeAt(y, chosen) / magnitudeAt(y, [...best]),
       contraction: 1 - sent / norm(y) ** 2,
+      // Lemma 1: d/k + (1 − d/k)·γ₀.
+      contractionBound:
+        hammingDistance + (1 - hammingDistance) * (1 - most / norm(y) ** 2),
     };
+    expect(common.contraction).toBeLessThan(common.contractionBound);
     for (const [rank, { similarity }] of world.statistics.entries()) {
       const correlation = rankCorrelation(p[rank]!.map(Math.abs), y.map(Math.abs))!;
       for (const [key, value] of Object.entries({

@@ -155,6 +155,16 @@ const NOISE = 0.1;
 /** A mean beyond all doubt on the true side of a bound. */
 const beyondDoubt = (test: Test, into: (value: number) => number): number =>
   into(test.trueAt) + (test.side === 'atLeast' ? 50 : -50) * NOISE;
+/** A mean as far on the false side. */
+const withoutDoubt = (test: Test, into: (value: number) => number): number =>
+  into(test.falseAt) - (test.side === 'atLeast' ? 50 : -50) * NOISE;
+
+/** What has to be false for a figure to be refuted: a test, or all readings of a statement. */
+const refuting = (parts: readonly Part[]): readonly (readonly Test[])[] =>
+  parts.flatMap((part) => {
+    if (part.kind !== 'claim') return [];
+    return part.readings ? [part.tests] : part.tests.map((test) => [test]);
+  });
 
 describe.each(
   figures
@@ -191,6 +201,22 @@ describe.each(
       return judgementOf(drawn).verdict === 'confirmed';
     });
     expect(confirmed).toBeLessThanOrEqual(AT_MOST);
+  });
+
+  test('is confirmed where all is true, and refuted where one statement is false, each in turn', () => {
+    const next = laplace(13);
+    const statements = refuting(base);
+    const worlds = [[], ...statements];
+    const verdicts = Array.from({ length: DRAWS }, (_, draw) => {
+      const wrong = worlds[draw % worlds.length]!;
+      const drawn = base.map((part) =>
+        redrawn(part, next, (test, into) =>
+          wrong.includes(test) ? withoutDoubt(test, into) : beyondDoubt(test, into),
+        ),
+      );
+      return [wrong.length === 0 ? 'confirmed' : 'refuted', judgementOf(drawn).verdict];
+    });
+    expect(verdicts.filter(([right, verdict]) => verdict !== right)).toEqual([]);
   });
 
   test('is rarely confirmed where there is no effect', () => {
