@@ -119,6 +119,24 @@ test('no page is wider than the screen', async () => {
   }
 });
 
+test('what stands beside the charts of a run is one press away', async () => {
+  await go('run/run', part('jump'));
+  expect(await part('jump').innerText()).toBe('Settings and events');
+  const settings = part('run-settings');
+  const top = async (): Promise<number> => (await settings.boundingBox())!.y;
+  expect(await top()).toBeGreaterThan(860);
+  await part('jump').click();
+  await expect.poll(top).toBeLessThan(300);
+  expect(await top()).toBeGreaterThanOrEqual(0);
+  await page.keyboard.press('Tab');
+  const isWithin = 'document.querySelector("aside").contains(document.activeElement)';
+  expect(await page.evaluate(isWithin)).toBe(true);
+  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+  await page.setViewportSize({ width: 1440, height: 860 });
+  expect(await part('jump').isVisible()).toBe(false);
+  await page.setViewportSize({ width: WIDTH, height: 860 });
+});
+
 test('settings are those of the command, which both change', async () => {
   await page.setViewportSize({ width: 390, height: 860 });
   await go('settings', part('setting-alerts.long-wait.percent'));

@@ -100,6 +100,19 @@ async function storeRun(home: GradwireHome): Promise<void> {
   store.close();
 }
 
+/** Lengthens the first sentence of a verdict that has room for it: the others move on, one to the last line. */
+const LENGTHEN = `(async () => {
+  const verdict = document.querySelector('[data-testid=verdict]');
+  const frame = () => new Promise(requestAnimationFrame);
+  verdict.parentElement.style.minHeight = '12rem';
+  verdict.querySelector('.basis').remove();
+  for (let frames = 0; frames < 3; frames++) await frame();
+  const isText = ({ data, nodeType }) => nodeType === 3 && data.trim() !== '';
+  const text = [...verdict.querySelector('button').childNodes].find(isText);
+  text.data += 'of the step, and much more than any other part of it takes ';
+  for (let frames = 0; frames < 3; frames++) await frame();
+})()`;
+
 /** Places, each with what is there once it is drawn. */
 const PLACES: readonly (readonly [name: string, place: () => string, drawn: string])[] =
   [
@@ -285,6 +298,22 @@ test('what shows more hands the focus to what it shows', async () => {
   );
   expect(await app.part('pinned-table').locator('tbody tr').count()).toBe(30);
   await app.part('unpin').click();
+});
+
+test('a sentence of the verdict that moves to another line is drawn whole there', async () => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  // Whatever was scrolled to.
+  await open('runs', 'runs-table');
+  await open(`run/${MEASURED}`, 'phase-chart');
+  await app.part('verdict').getByText('Mean of the last').waitFor();
+  const room = app.part('verdict').locator('..');
+  const { height, ...box } = (await room.boundingBox())!;
+  await page.evaluate(LENGTHEN);
+  const place = { ...box, height: 2 * height };
+  const drawn = await page.screenshot({ clip: place });
+  // At another width the page is drawn anew as a whole.
+  for (const width of [1441, 1440]) await page.setViewportSize({ width, height: 900 });
+  expect(drawn.equals(await page.screenshot({ clip: place }))).toBe(true);
 });
 
 describe('while it loads', { tags: 'soak' }, () => {

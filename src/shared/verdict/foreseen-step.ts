@@ -6,7 +6,9 @@
  * dominates the current exchange takes its error, as in the engine (`network-correction.ts`);
  * compression takes the ratio of its observed to its rehearsed time. The interval spans the
  * prediction without a correction, with that one and with the same factor on everything, and a
- * margin for the model on both sides: one observation cannot tell which constant is wrong. How much
+ * margin for the model on both sides: one observation cannot tell which constant is wrong. Where ranks share cores,
+ * what the network does not explain of the current exchange may be waiting for these, which no payload shortens: the
+ * prediction is the middle of both, and the interval has both. How much
  * of the other exchange computing would hide is between two bounds (`cost-model/hidden-exchange.ts`).
  */
 import {
@@ -68,7 +70,11 @@ export function foreseenStep(
   const rest = step.mean - exposed;
 
   // What is hidden is part of the exchange, too.
-  const nextExchange = correctedExchange(exchange + overlapped, now, then);
+  const observed = exchange + overlapped;
+  const corrected = correctedExchange(observed, now, then);
+  const nextExchange = account.isCrowded
+    ? withCoreWait(corrected, observed, { now, then })
+    : corrected;
   const nextCompression = correctedCompression(
     compression,
     now,
@@ -137,6 +143,21 @@ function correctedExchange(
   );
   const { high, low } = spanned(mean, [plain, plain * ratio], MARGIN);
   return { low, mean: mean + unexplained, high: high + unexplained };
+}
+
+/** The exchange where the observed one may have waited for cores, as the other one then will. */
+function withCoreWait(
+  corrected: Estimate,
+  observed: number,
+  { now, then }: Predicted,
+): Estimate {
+  const excess = Math.max(0, observed - 1000 * totalSeconds(now));
+  const waiting = 1000 * totalSeconds(then) + excess;
+  return {
+    low: Math.min(corrected.low, waiting * (1 - MARGIN)),
+    mean: (corrected.mean + waiting) / 2,
+    high: Math.max(corrected.high, waiting * (1 + MARGIN)),
+  };
 }
 
 function correctedCompression(

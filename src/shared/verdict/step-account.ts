@@ -40,6 +40,8 @@ export interface StepAccount {
   readonly straggler: { readonly rank: number; readonly share: number } | undefined;
   /** The part of its time in which a rank waits for a core, 0…1. */
   readonly coreWait: number;
+  /** Whether a machine has more ranks than cores. */
+  readonly isCrowded: boolean;
 }
 
 export interface AccountFacts {
@@ -135,6 +137,7 @@ export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount 
         : undefined,
     straggler,
     coreWait: wait,
+    isCrowded: crowd !== undefined,
   };
 }
 

@@ -21,3 +21,13 @@ it('writes lists as they are written in a command', () => {
   const text = settings.find(({ key }) => key === 'exchange.layers')!.value;
   expect(JSON.parse(text)).toMatchObject(layers);
 });
+
+it('says how many names a long list has, in place of them', () => {
+  const nodes = Array.from({ length: 64 }, (_, index) => `node-${index}`);
+  const settings = settingsOf(sampleSpec({ world: { ranks: 128, nodes } }));
+  const { brief, value } = settings.find(({ key }) => key === 'world.nodes')!;
+  expect(brief).toBe('64 names');
+  expect(JSON.parse(value)).toEqual(nodes);
+  const few = settingsOf(sampleSpec({ world: { ranks: 4, nodes: nodes.slice(0, 2) } }));
+  expect(few.filter((setting) => setting.brief !== undefined)).toEqual([]);
+});

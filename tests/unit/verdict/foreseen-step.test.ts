@@ -5,6 +5,7 @@ import {
   foreseenStep,
   foreseenText,
 } from '../../../src/shared/verdict/foreseen-step.ts';
+import type { Crowd } from '../../../src/shared/verdict/core-crowding.ts';
 import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
 import { accountOf } from '../../../src/shared/verdict/step-account.ts';
 import {
@@ -22,7 +23,11 @@ const observed = (phases: Partial<PhaseTimes>, overlapped = 0) =>
   );
 
 /** Two ranks with these iterations. */
-function observedIn(iterations: readonly Partial<PhaseTimes>[], overlapped = 0) {
+function observedIn(
+  iterations: readonly Partial<PhaseTimes>[],
+  overlapped = 0,
+  crowd?: Crowd,
+) {
   const recent = new RecentIterations(2, 64);
   for (const [iteration, phases] of iterations.entries()) {
     for (const rank of [0, 1])
@@ -33,7 +38,7 @@ function observedIn(iterations: readonly Partial<PhaseTimes>[], overlapped = 0) 
     ranks: 2,
     flight: 0,
     isLinkKnown: false,
-    crowd: undefined,
+    crowd,
   });
   return (now: Partial<ExchangeForecast>, then: Partial<ExchangeForecast>) =>
     foreseenStep(summary, account, { now: forecast(now), then: forecast(then) });
@@ -102,6 +107,21 @@ describe('a step foreseen', () => {
     // Uncorrected 2, corrected 3, all of it twice as long 4.
     expect(then.low).toBeCloseTo(10 + 2 * 0.8, 9);
     expect(then.high).toBeCloseTo(10 + 4 * 1.2, 9);
+  });
+
+  it('promises nothing of the time that ranks may wait for cores', () => {
+    const crowd = { machine: 'node-a', ranks: 2, cores: 1 };
+    const iterations = Array.from({ length: 20 }, () => DENSE);
+    const foreseen = observedIn(iterations, 0, crowd)({ bandwidth: 5 }, {});
+    // The network explains 5 of 20 ms. The other 15 are bytes on a slower link, or all stay.
+    expect(foreseen.then.low).toBeCloseTo(10, 9);
+    expect(foreseen.then.high).toBeCloseTo(10 + 15 * 1.2, 9);
+    expect(foreseen.then.mean).toBeCloseTo(10 + 15 / 2, 9);
+    const alone = observed(DENSE)({ bandwidth: 5 }, {});
+    expect(alone.then.high).toBeCloseTo(10, 9);
+    // What the network explains is promised all the same.
+    const explained = observedIn(iterations, 0, crowd)({ bandwidth: 20 }, {});
+    expect(explained.then.mean).toBeCloseTo(10, 9);
   });
 
   it('takes compression as slow as it is here', () => {

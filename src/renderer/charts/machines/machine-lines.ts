@@ -9,7 +9,12 @@ import type {
   MachineTable,
 } from '../../../shared/utilisation/machine-table.ts';
 import type { MachineNames } from '../../../shared/utilisation/machine-text.ts';
-import { styleOf } from '../../state/page/run-places.ts';
+import {
+  PLACES,
+  placesOf,
+  styleOf,
+  type RunPlaces,
+} from '../../state/page/run-places.ts';
 import type { Point } from '../curves.ts';
 import type { LineSeries } from '../line-series.ts';
 
@@ -82,7 +87,7 @@ export interface MachineLine {
   readonly cells: readonly (number | null)[];
 }
 
-/** The lines of a chart; none if nothing was observed. */
+/** The lines of a chart, the most first; none if nothing was observed. A machine looks alike in all charts. */
 export function machineLines(
   { ofMany, ofOne }: MachineChartKind,
   { machines }: MachineTable,
@@ -94,17 +99,32 @@ export function machineLines(
   const lines = machines
     .filter(({ means }) => ofMany.some((measure) => means[measure] !== undefined))
     .map((row) => ({
+      node: row.node,
       label: nameOf(row.node),
       mean: sum(row.means, ofMany),
       cells: sumOfCells(row, ofMany),
     }))
     .toSorted((a, b) => b.mean - a.mean);
-  return lines.map((line, place): MachineLine => {
-    if (place >= COLOURED) return { ...line, property: '--ink-soft', look: 'faint' };
+  const places = placesOf(
+    lines.slice(0, COLOURED).map(({ node }) => node),
+    ownPlaces(machines),
+  );
+  return lines.map(({ node, ...line }): MachineLine => {
+    const place = places[node];
+    if (place === undefined) return { ...line, property: '--ink-soft', look: 'faint' };
     const { dash, property } = styleOf(place);
     return { ...line, property, dash, look: 'line' };
   });
 }
+
+/** Places of machines by their names: the order of the table is another one with each read. */
+const ownPlaces = (machines: readonly MachineRow[]): RunPlaces =>
+  Object.fromEntries(
+    machines
+      .map(({ node }) => node)
+      .toSorted()
+      .map((node, index) => [node, index % PLACES]),
+  );
 
 /** The largest value of all lines in each column that has one. @param positions of the columns */
 export const topsOf = (

@@ -10,7 +10,8 @@ const COLOURS = 7;
 /** Dashes of a line in pixels, one pattern for each round through the colours. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3]];
 
-const PLACES = COLOURS * DASHES.length;
+/** Looks that differ. */
+export const PLACES = COLOURS * DASHES.length;
 
 /** Most runs whose places are remembered. */
 const MOST_REMEMBERED = 500;
