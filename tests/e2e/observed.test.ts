@@ -95,6 +95,7 @@ async function storeObservedRun({ directory }: GradwireHome): Promise<void> {
           ['apply', 11e6, 1e6],
         ],
         dropped: 0,
+        met: [],
         sums: [[0, rank === 0 ? 5e6 : 9e6, 11e6, rank === 0 ? 5e6 : 9e6, 5e6]],
       },
       layout: new Map([[0, bucket]]),

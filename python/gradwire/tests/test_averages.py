@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
 from tests.needs_torch import HAS_TORCH, needs_torch
 
@@ -66,6 +67,18 @@ class SeenAverages(unittest.TestCase):
     def layers(self, **options: Any) -> Any:
         layers = [torch.nn.Linear(300, 300) for _ in range(4)]
         return DistributedDataParallel(torch.nn.Sequential(*layers), bucket_cap_mb=0.5, **options)
+
+    def test_a_model_that_some_of_the_ranks_average_has_their_numbers(self) -> None:
+        self.placed.clear()
+        self.train(self.layers(), torch.ones(2, 300))
+        self.assertEqual({bucket.ranks for bucket in self.placed}, {None})
+        model = self.layers()
+        self.placed.clear()
+        # This rank's group, in a world of two.
+        with mock.patch("torch.distributed.get_world_size", return_value=2):
+            self.averages.look(model)
+        self.assertGreater(len(self.placed), 0)
+        self.assertEqual([bucket.ranks for bucket in self.placed], [[0]] * len(self.placed))
 
     def test_every_bucket_is_seen_once_in_each_step(self) -> None:
         for options in ({}, {"gradient_as_bucket_view": True}, {"find_unused_parameters": True}):

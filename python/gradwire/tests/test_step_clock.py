@@ -111,6 +111,44 @@ class Phases(unittest.TestCase):
         step = watch.close()
         self.assertEqual((step["data"], step["apply"], step["forward"]), (4, 3, 3))
 
+    def test_what_an_optimiser_does_between_passes_of_its_closure_is_its_step_and_no_data(
+        self,
+    ) -> None:
+        watch = Stopwatch()
+        watch.step(data=0)
+        watch.close()
+        watch.after(4, "apply_begins")
+        for between in (1, 20):
+            watch.after(between, "forward_begins")
+            watch.after(3, "forward_ends")
+            watch.after(5, "gradient_complete")
+            watch.after(7, "averaged")
+        watch.after(2, "apply_ends")
+        step = watch.close()
+        self.assertEqual((step["data"], step["apply"], step["forward"]), (4, 1 + 20 + 2, 6))
+
+    def test_a_pass_through_several_models_lasts_until_the_last_has_its_gradient(self) -> None:
+        watch = Stopwatch()
+        watch.after(0, "forward_begins")
+        watch.after(3, "forward_ends")
+        watch.after(5, "gradient_complete")
+        watch.after(6, "gradient_complete")
+        watch.after(7, "averaged")
+        watch.after(1, "apply_begins")
+        watch.after(2, "apply_ends")
+        step = watch.close()
+        self.assertEqual((step["backward"], step["wall"]), (11, 24))
+
+    def test_handing_over_the_last_bucket_is_no_time_of_its_sum(self) -> None:
+        watch = Stopwatch()
+        watch.after(0, "forward_begins")
+        watch.after(10, "forward_ends")
+        watch.after(10, "gradient_complete")
+        watch.clock.bucket(21_000_000, 26_000_000, 100)
+        watch.after(8, "averaged")
+        step = watch.close()
+        self.assertEqual((step["overlapped"], step["wait"]), (0, 5))
+
     def test_without_an_optimisers_step_it_ends_with_the_average(self) -> None:
         watch = Stopwatch()
         watch.after(0, "forward_begins")

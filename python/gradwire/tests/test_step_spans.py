@@ -18,6 +18,8 @@ class Program:
         self.random = random.Random(seed)
         self.clock = StepClock()
         self.steps = 0
+        self.meets = False
+        """Whether it may take something from rank 0 before a forward pass."""
         self.averages = False
         """Whether it averages buckets by itself."""
         self._handed: list[tuple[int, int]] = []
@@ -39,14 +41,22 @@ class Program:
         """Passes over a batch, of which all but the last add up, and evaluations between them."""
         for last in (False,) * self.random.randrange(3) + (True,):
             self.some(2, "evaluation_begins", "evaluation_ends")
-            self.see("forward_begins", "forward_ends")
+            self.see("forward_begins")
+            if self.meets:
+                self.some(1, "ranks_met")
+            self.see("forward_ends")
             self.some(1, "evaluation_begins", "evaluation_ends")
             self.some(1, "forward_begins", "forward_ends")
             self.hand_over(last)
             self.some(2, "gradient_accumulated")
             self.hand_over(last)
             self.see("gradient_complete" if last else "gradient_accumulated")
+            self.passes(self.random.randrange(100))
             self.hand_over(last)
+            if last and self.random.random() < 0.3:
+                # Another model, which the same pass has gone through.
+                self.see("gradient_complete")
+                self.hand_over(last)
         self.passes(self.random.randrange(1, 1000))
         for place, begin in self._handed:
             end = self.random.choice([None, self.random.randrange(begin, self.now + 1)])
@@ -69,7 +79,8 @@ class Program:
             # A closure of the optimiser.
             self.some(1, "evaluation_begins", "evaluation_ends")
             self.see("apply_begins")
-            self.compute()
+            for _ in range(self.random.randrange(1, 4)):
+                self.compute()
             self.see("apply_ends")
             return
         self.compute()
@@ -124,7 +135,7 @@ class Spans(unittest.TestCase):
                 step = program.close()
                 exposed = hidden = reached = 0
                 for place, begin, end, since, complete in step["trace"]["sums"]:
-                    self.assertIn(place, (0, 1, 2))
+                    self.assertIn(place, range(4))
                     self.assertLessEqual(begin, since)
                     self.assertGreaterEqual(since, reached)
                     reached = max(reached, end)
@@ -134,6 +145,27 @@ class Spans(unittest.TestCase):
                 self.assertAlmostEqual(exposed / 1e6, step["wait"], 9)
                 hidden_ones += hidden > 0
         self.assertGreater(hidden_ones, 100)
+
+    def test_what_is_taken_from_rank_0_is_waited_for_and_in_no_other_phase(self) -> None:
+        met = 0
+        for seed in range(100):
+            program = Program(seed)
+            program.meets = True
+            for _ in range(4):
+                program.clock.trace()
+                program.step()
+                step = program.close()
+                stretches = step["trace"].get("met", [])
+                waited = sum(end - begin for begin, end in stretches)
+                self.assertAlmostEqual(waited / 1e6, step.get("wait", 0), 9)
+                for phase in PHASES:
+                    own = [one[2] for one in step["trace"]["spans"] if one[0] == phase]
+                    self.assertAlmostEqual(sum(own) / 1e6, step.get(phase, 0), 9, (seed, phase))
+                for begin, end in stretches:
+                    for _, start, duration in step["trace"]["spans"]:
+                        self.assertFalse(start < end and begin < start + duration)
+                met += len(stretches)
+        self.assertGreater(met, 100)
 
     def test_evaluation_parts_the_fetching_of_data(self) -> None:
         program = Program()

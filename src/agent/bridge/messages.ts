@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { ErrorData } from '../../shared/errors/errors.ts';
 import { escapeControls } from '../../shared/words/printable.ts';
 import { checkedMessage, type Refusal } from '../../shared/protocol/checked-message.ts';
+import { MOST_RANKS } from '../../shared/protocol/requests.ts';
 import type { FrameDecoder } from '../../shared/protocol/frame.ts';
 import { jsonDecoder } from './json-frames.ts';
 
@@ -29,7 +30,7 @@ const measured = z.union([
 ]);
 
 /** Most buckets of a program. */
-const MOST_BUCKETS = 10_000;
+export const MOST_BUCKETS = 10_000;
 
 const layoutSchema = z.object({
   /** The bucket's number in `buckets` of steps. */
@@ -43,6 +44,8 @@ const layoutSchema = z.object({
   dtype: z.string().max(40),
   /** Whether a hook of the program communicates it, so that what is sent is not known. */
   encoded: z.boolean(),
+  /** The ranks that average it, if they are not all. */
+  ranks: z.array(count).max(MOST_RANKS).readonly().optional(),
 });
 export type BucketLayout = Readonly<z.infer<typeof layoutSchema>>;
 
@@ -99,6 +102,12 @@ const programTraceSchema = z.object({
    */
   sums: z
     .array(z.tuple([count, nanoseconds, nanoseconds, nanoseconds, nanoseconds]))
+    .max(MOST_PROGRAM_SPANS)
+    .readonly()
+    .default([]),
+  /** Times in which ranks have waited for something of rank 0's before a forward pass: [begin, end]. */
+  met: z
+    .array(z.tuple([nanoseconds, nanoseconds]))
     .max(MOST_PROGRAM_SPANS)
     .readonly()
     .default([]),

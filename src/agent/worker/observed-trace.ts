@@ -2,7 +2,7 @@
  * The record of a traced step of a program that is only observed: its own thread, and beside it the
  * averages that it makes by itself. A sum over ranks ends on none of them before each has handed
  * over its bucket, so two ranks are taken to send each other a message in each: the moment of
- * handing it over, and that of the sum's end.
+ * handing it over, and that of the sum's end. What DDP takes from rank 0 before a forward pass is such a message, too.
  */
 import {
   MOST_SPANS,
@@ -11,7 +11,11 @@ import {
   type TraceRecord,
   type TraceSpan,
 } from '../../shared/records/trace.ts';
-import type { BucketLayout, ProgramTrace } from '../bridge/messages.ts';
+import {
+  MOST_BUCKETS,
+  type BucketLayout,
+  type ProgramTrace,
+} from '../bridge/messages.ts';
 
 export interface ObservedStep {
   readonly rank: number;
@@ -29,6 +33,9 @@ const NONE = -1;
 const PROGRAM = 0;
 const NETWORK = 1;
 
+/** The stream of what comes from rank 0; buckets have their places. */
+const MEETING = MOST_BUCKETS + 1;
+
 /** Averages of a step that are told apart: its place in the numbers of all steps. */
 const MOST_SUMS = 10_000;
 
@@ -40,8 +47,9 @@ export function observedTrace(step: ObservedStep): TraceRecord {
       return [PROGRAM, phase, NONE, NONE, start, duration, 0];
     }),
     ...trace.sums.flatMap(sumSpans),
+    ...trace.met.flatMap((stretch) => spanOf(NONE, stretch, 0)),
   ].map((span) => within(wall, span));
-  const messages = sumMessages(step);
+  const messages = [...sumMessages(step), ...meetingMessages(step)];
   const dropped = [spans, messages].reduce(
     (sum, { length }) => sum + Math.max(0, length - MOST_SPANS),
     trace.dropped,
@@ -108,10 +116,29 @@ function sumMessages({
     // What a hook of the program does with a bucket is not known.
     if (bucket === undefined || bucket.encoded) return [];
     const sequence = iteration * MOST_SUMS + number;
-    return peers.flatMap((peer): readonly TraceMessage[] => [
+    const { ranks: among = peers } = bucket;
+    const others = peers.filter((peer) => among.includes(peer));
+    return others.flatMap((peer): readonly TraceMessage[] => [
       [0, peer, place, place, sequence, bucket.bytes, begin],
       [1, peer, place, place, sequence, bucket.bytes, end],
     ]);
+  });
+}
+
+/** Arrows for what DDP takes from rank 0, such as its buffers: it is there on no rank before rank 0 gives it. */
+function meetingMessages({
+  iteration,
+  rank,
+  ranks,
+  trace,
+}: ObservedStep): readonly TraceMessage[] {
+  return trace.met.flatMap(([begin, end], number) => {
+    const sequence = iteration * MOST_SUMS + number;
+    const message = (received: 0 | 1, peer: number, at: number): TraceMessage => {
+      return [received, peer, NONE, MEETING, sequence, 0, at];
+    };
+    if (rank > 0) return [message(1, 0, end)];
+    return Array.from({ length: ranks - 1 }, (_, i) => message(0, i + 1, begin));
   });
 }
 

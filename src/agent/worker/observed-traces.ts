@@ -82,6 +82,7 @@ export class ObservedTraces {
       spans: [],
       dropped: 0,
       sums: [],
+      met: [],
     };
     report(observedTrace({ rank, ranks, iteration, clock, at, trace: known, layout }));
   }

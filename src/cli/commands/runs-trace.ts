@@ -3,6 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
 import type { TraceRecord } from '../../shared/records/trace.ts';
 import type { IterationPlace, TracedStretch } from '../../shared/rpc/run-pieces.ts';
+import { isLate } from '../../shared/trace/timeline.ts';
 import { chromeTrace } from '../../shared/trace/chrome-trace.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import {
@@ -47,11 +48,19 @@ export function addRunsTraceCommand(runs: Command): void {
         const records = recordsOf(workspace.store, id, stretch);
         await writeOutput(flags.out, chromeTrace(records, id));
         const { cut, from, to } = stretch;
+        const late = records.filter(isLate).length;
         answer(
           flags.json,
-          { run: id, from, to, out: flags.out, ...(cut === undefined ? {} : { cut }) },
+          {
+            run: id,
+            from,
+            to,
+            out: flags.out,
+            late,
+            ...(cut === undefined ? {} : { cut }),
+          },
           `run ${id}: iterations ${from} to ${to - 1} in ${flags.out}; ` +
-            `open it at https://ui.perfetto.dev\n${cutText(cut)}`,
+            `open it at https://ui.perfetto.dev\n${cutText(cut)}${lateText(late, records.length)}`,
         );
       }, connectOptions(flags));
     });
@@ -67,6 +76,12 @@ function cutText(cut: NewlyTraced['cut']): string {
     ? `the run ended while it was traced: ${records}\n`
     : `the run was interrupted while it was traced: ${records}. ${TRACE_AGAIN}\n`;
 }
+
+/** A line on ranks that heard of the order too late; none if there are none. */
+const lateText = (late: number, all: number): string =>
+  late === 0
+    ? ''
+    : `${late} of ${all} records have no spans: their ranks heard of the order too late. Trace more iterations.\n`;
 
 function iterationCount(text: string): number {
   const count = Number(text);

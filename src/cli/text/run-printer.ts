@@ -5,7 +5,7 @@
  */
 import { describeMetric } from '../../shared/records/metric.ts';
 import { workloadName } from '../../shared/spec/model-name.ts';
-import { plannedText, progressText } from '../../shared/spec/program-spec.ts';
+import { isProgram, plannedText, progressText } from '../../shared/spec/program-spec.ts';
 import { replicaText, type DoneRecord } from '../../shared/records/done.ts';
 import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';
@@ -88,6 +88,7 @@ export class HumanPrinter implements RunPrinter {
   #startedAt: number | undefined;
   /** The machines of the run. */
   #nodes: readonly string[] = [];
+  #isProgram = false;
   #last: Extract<RunRecord, { type: 'done' | 'failed' }> | undefined;
 
   constructor(output: Output) {
@@ -96,6 +97,7 @@ export class HumanPrinter implements RunPrinter {
 
   begin(summary: RunSummary): void {
     this.#nodes = summary.nodes;
+    this.#isProgram = isProgram(summary);
     this.#line(
       `run ${summary.id}: ${summary.name} (${workloadName(summary)}, ` +
         `${summary.ranks} ${summary.ranks === 1 ? 'rank' : 'ranks'}, ` +
@@ -155,7 +157,7 @@ export class HumanPrinter implements RunPrinter {
     if (record.type === 'started' && record.processes.some(({ rank }) => rank === 0)) {
       this.#startedAt ??= record.at;
     }
-    const run = { nodes: this.#nodes, hasStarted };
+    const run = { nodes: this.#nodes, hasStarted, isProgram: this.#isProgram };
     for (const line of kindOf(record).printed(record, run)) this.#line(line);
   }
 

@@ -29,7 +29,11 @@ export const logKind = recordKind({
   schema: logRecordSchema,
   repetition: NEVER_REPEATED,
   thinning: 'lines',
-  // `gradwire runs log` prints all of them.
-  printed: ({ level, rank, text }) =>
-    level === undefined ? [] : [`rank ${rank} printed: ${text}`],
+  // `gradwire runs log` prints all of them. A program's are what its user looks for.
+  printed: ({ level, rank, text }, { isProgram }) =>
+    isProgram
+      ? [`rank ${rank}: ${text}`]
+      : level === undefined
+        ? []
+        : [`rank ${rank} printed: ${text}`],
 });

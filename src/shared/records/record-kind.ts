@@ -44,6 +44,8 @@ interface PrintedRun {
   readonly nodes: readonly string[];
   /** Whether a start has been printed. */
   readonly hasStarted: boolean;
+  /** Whether its ranks run a program of the user's. */
+  readonly isProgram: boolean;
 }
 
 export interface RecordKind<S extends RecordSchema = RecordSchema> {

@@ -48,6 +48,8 @@ export interface Timeline {
   readonly length: number;
   /** Spans and messages that were beyond the most of their records. */
   readonly dropped: number;
+  /** Records without spans, of ranks that heard of the order too late. */
+  readonly late: number;
 }
 
 /** @param records at least one */
@@ -67,8 +69,13 @@ export function timelineOf(records: readonly TraceRecord[]): Timeline {
     clocks: offsets,
     length,
     dropped: records.reduce((sum, { dropped = 0 }) => sum + dropped, 0),
+    late: records.filter(isLate).length,
   };
 }
+
+/** Whether a record has no spans, as its rank heard of the order too late. */
+export const isLate = ({ spans }: Pick<TraceRecord, 'spans'>): boolean =>
+  spans.length === 0;
 
 /** The name of a bucket in an iteration of a rank; undefined if it exchanged none there. */
 export const bucketName = (

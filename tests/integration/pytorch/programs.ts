@@ -80,7 +80,8 @@ export const twoHooks = programFile(
 
 /**
  * A plain DDP program of several buckets, which rank 1 slows down: its backward pass waits for a
- * while before the last bucket is ready.
+ * while before the last bucket is ready. With the argument `norm` its model has batch norms, whose
+ * buffers all ranks take from rank 0, and rank 0 is slow to fetch its data instead.
  */
 export const straggling = programFile(
   'straggling.py',
@@ -94,12 +95,17 @@ export const straggling = programFile(
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     layers = [torch.nn.Linear(256, 256) for _ in range(6)]
+    norm = "norm" in sys.argv
+    if norm:
+        layers.append(torch.nn.BatchNorm1d(256))
     model = DistributedDataParallel(torch.nn.Sequential(*layers), bucket_cap_mb=0.5)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    if rank == 1:
+    if rank == 1 and not norm:
         layers[1].register_full_backward_hook(lambda *_: time.sleep(delay))
     for step in range(steps):
         batch = torch.randn(16, 256)
+        if rank == 0 and norm:
+            time.sleep(delay)
         loss = model(batch).square().mean()
         optimizer.zero_grad()
         loss.backward()

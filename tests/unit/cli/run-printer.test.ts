@@ -52,6 +52,30 @@ test('a run says where its ranks are, unless all are here', () => {
   ]);
 });
 
+test('the lines of a program are printed, and of a model of ours what warns', () => {
+  const line = { type: 'log', at: 1, rank: 1, stream: 'stdout' } as const;
+  const records: RunRecord[] = [
+    { ...line, text: 'step 12 loss 1.5' },
+    { ...line, stream: 'stderr', level: 'warning', text: 'Warning: slow' },
+  ];
+  const printedOf = (model: string): readonly string[] => {
+    let printed = '';
+    const write = (text: string): void => {
+      printed += text;
+    };
+    const printer = new HumanPrinter({ write, columns: undefined });
+    const of = { ...summary('this-computer'), model };
+    printer.begin(of);
+    printer.records(entries(records), of);
+    return printed.split('\n').slice(1, -1);
+  };
+  expect(printedOf('program')).toEqual([
+    'rank 1: step 12 loss 1.5',
+    'rank 1: Warning: slow',
+  ]);
+  expect(printedOf('fnn3')).toEqual(['rank 1 printed: Warning: slow']);
+});
+
 test('its log does, too', () => {
   const textOf = (nodes: readonly string[], record: RunRecord): string => {
     let printed = '';

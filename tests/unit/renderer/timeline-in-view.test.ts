@@ -174,6 +174,7 @@ function indexWith(
     clocks: new Map(),
     length: 1000,
     dropped: 0,
+    late: 0,
   };
   return indexOf(timeline, [{ iteration: 0, from: 0, to: 1000, parts }]);
 }

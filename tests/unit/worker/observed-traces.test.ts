@@ -1,6 +1,6 @@
 /** Traces of programs that are only observed: which steps have one, and what they say of averages. */
 import { describe, expect, test } from 'vitest';
-import type { ProgramTrace } from '../../../src/agent/bridge/messages.ts';
+import type { BucketLayout, ProgramTrace } from '../../../src/agent/bridge/messages.ts';
 import { ObservedTraces } from '../../../src/agent/worker/observed-traces.ts';
 import type { NoticeRecord } from '../../../src/shared/records/notice.ts';
 import { traceKind, type TraceRecord } from '../../../src/shared/records/trace.ts';
@@ -14,7 +14,7 @@ const bucket = (place: number, encoded = false) => ({
   dtype: 'float32',
   encoded,
 });
-const LAYOUT = new Map([
+const LAYOUT = new Map<number, BucketLayout>([
   [0, bucket(0)],
   [2, bucket(2)],
 ]);
@@ -28,6 +28,7 @@ const TRACE: ProgramTrace = {
   ],
   dropped: 0,
   exchange: [8000, 11_000],
+  met: [],
   sums: [
     [2, 4000, 6000, 4000, 8000],
     [0, 5000, 9500, 6000, 8000],
@@ -167,6 +168,36 @@ describe('the record of a step', () => {
       [1, 2, 0, 0, second, 4000, 9500],
     ]);
     expect(recordOf(LAYOUT, 2).messages).toHaveLength(4);
+  });
+
+  test('has arrows only from and to ranks that average the bucket, too', () => {
+    const layout = new Map([
+      [0, { ...bucket(0), ranks: [1, 2] }],
+      [2, { ...bucket(2), ranks: [1] }],
+    ]);
+    const { messages, spans } = recordOf(layout);
+    expect(messages).toEqual([
+      [0, 2, 0, 0, 40_001, 4000, 5000],
+      [1, 2, 0, 0, 40_001, 4000, 9500],
+    ]);
+    expect(spans).toHaveLength(5);
+  });
+
+  test('has an arrow from rank 0 to each other rank for what DDP takes from it', () => {
+    const met: ProgramTrace = { ...TRACE, sums: [], met: [[100, 400]] };
+    const tracedOn = (number: number): TraceRecord => {
+      const rank = new Rank(number);
+      rank.traces.wants(0, 1);
+      rank.steps(1, met);
+      return rank.records[0]!;
+    };
+    const stream = 10_001;
+    expect(tracedOn(0).messages).toEqual([
+      [0, 1, -1, stream, 0, 0, 100],
+      [0, 2, -1, stream, 0, 0, 100],
+    ]);
+    expect(tracedOn(2).messages).toEqual([[1, 0, -1, stream, 0, 0, 400]]);
+    expect(tracedOn(2).spans.at(-1)).toEqual([1, 'wait', -1, -1, 100, 300, 0]);
   });
 
   test('has none of what a hook of the program does with a bucket', () => {

@@ -15,6 +15,7 @@ const step = (begin: number, wall = 12) => ({
     wall: 0,
     dropped: 0,
     sums: [],
+    met: [],
     exchange: [5e6, 9e6] as [number, number],
   },
 });

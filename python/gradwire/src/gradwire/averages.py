@@ -37,6 +37,8 @@ class SeenBucket(NamedTuple):
     number: int
     parameters: list[Any]
     buffer: Any
+    ranks: list[int] | None
+    """The ranks that average it; None: all of them."""
 
 
 class Averages:
@@ -62,7 +64,7 @@ class Averages:
             return
         self.forget(module)
         try:
-            buckets = _buckets_of(module.reducer)
+            buckets = _buckets_of(module)
         except RuntimeError:
             # A bucket of a sparse gradient has no memory before the first backward pass.
             return
@@ -104,9 +106,9 @@ class Averages:
             self._library.impl("allreduce_", allreduce, device)
 
 
-def _buckets_of(reducer: Any) -> list[SeenBucket]:
-    """A reducer's buckets. It gives them with zeros in place of their memory: whose zeros it asks
-    for is noted, and none are made."""
+def _buckets_of(module: Any) -> list[SeenBucket]:
+    """The buckets of a module's reducer. It gives them with zeros in place of their memory: whose
+    zeros it asks for is noted, and none are made."""
     # Not there in a PyTorch that is too old, which is said only later.
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -122,11 +124,20 @@ def _buckets_of(reducer: Any) -> list[SeenBucket]:
             return function(*arguments, **(named or {}))
 
     with Noted():
-        buckets = reducer._get_zeros_like_grad_buckets()
+        buckets = module.reducer._get_zeros_like_grad_buckets()
+    ranks = _part_of_ranks(module)
     return [
-        SeenBucket(bucket.index(), list(bucket.parameters()), buffer)
+        SeenBucket(bucket.index(), list(bucket.parameters()), buffer, ranks)
         for bucket, buffer in zip(buckets, buffers)
     ]
+
+
+def _part_of_ranks(module: Any) -> list[int] | None:
+    """The ranks that average a module's gradients, if these are not all."""
+    from torch import distributed
+
+    ranks = distributed.get_process_group_ranks(module.process_group)
+    return None if len(ranks) == distributed.get_world_size() else ranks
 
 
 def _key(tensor: Any) -> _Key:

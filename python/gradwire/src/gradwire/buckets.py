@@ -33,12 +33,18 @@ class SeenBuckets:
             self._names[id(parameter)] = (len(self._names), name)
 
     def place(
-        self, index: int, parameters: list[Any], buffer: Any, *, is_encoded: bool
+        self,
+        index: int,
+        parameters: list[Any],
+        buffer: Any,
+        *,
+        is_encoded: bool,
+        ranks: list[int] | None = None,
     ) -> int | None:
         """A bucket's number.
 
         `index`: among those of its module; `is_encoded`: whether a hook of the program decides what
-        is sent.
+        is sent; `ranks`: those that average it, if they are not all.
         """
         ends = (id(parameters[0]), id(parameters[-1])) if parameters else ()
         key = (index, buffer.numel(), is_encoded, ends)
@@ -49,7 +55,10 @@ class SeenBuckets:
         if place >= _MOST_PLACES:
             return None
         self._places[key] = place
-        self._untold.append(self._told(place, buffer, parameters, is_encoded))
+        told = self._told(place, buffer, parameters, is_encoded)
+        if ranks is not None:
+            told["ranks"] = ranks
+        self._untold.append(told)
         return place
 
     def take(self) -> dict[str, Any]:

@@ -93,6 +93,14 @@ class ObservedProgram(Session):
         else:
             self._timeline.computing("evaluation_begins")
 
+    def ranks_met(self, module: Any, had_rebuilt: bool) -> None:
+        """All ranks may have got rank 0's buffers, or its order of gradients, before a pass."""
+        is_rebuilt = module._has_rebuilt_buckets != had_rebuilt
+        if not torch.is_grad_enabled() or not (is_rebuilt or module._check_sync_bufs_pre_fwd()):
+            return
+        if module.process_group.size() == torch.distributed.get_world_size():
+            self._timeline.computing("ranks_met")
+
     def forward_ends(self, module: Any) -> None:
         """The pass ends; DDP has its buckets for the backward pass."""
         trains = torch.is_grad_enabled()
@@ -228,8 +236,8 @@ class ObservedProgram(Session):
         return torch.cuda.stream(self._side)
 
     def _place_of(self, bucket: SeenBucket) -> int | None:
-        number, parameters, buffer = bucket
-        return self._buckets.place(number, parameters, buffer, is_encoded=False)
+        number, parameters, buffer, ranks = bucket
+        return self._buckets.place(number, parameters, buffer, is_encoded=False, ranks=ranks)
 
     def _averaged(self) -> None:
         self._timeline.computing("averaged")

@@ -51,6 +51,7 @@ def watch(session: ObservedProgram) -> None:
     """Patches PyTorch so that `session` sees what it does."""
     _watch_hooks(session)
     _watch_forward(session)
+    _watch_meetings(session)
     _watch_backward(session)
     register_optimizer_step_pre_hook(
         lambda optimizer, _arguments, _named: _guard(session, session.step_begins, optimizer)
@@ -97,6 +98,19 @@ def _watch_forward(session: ObservedProgram) -> None:
         return output
 
     DistributedDataParallel.forward = uncompiled(forward, recursive=False)
+
+
+def _watch_meetings(session: ObservedProgram) -> None:
+    original = DistributedDataParallel._pre_forward
+
+    @functools.wraps(original)
+    def _pre_forward(self: Any, *inputs: Any, **named: Any) -> Any:
+        had_rebuilt = self._has_rebuilt_buckets
+        prepared = original(self, *inputs, **named)
+        _guard(session, session.ranks_met, self, had_rebuilt)
+        return prepared
+
+    DistributedDataParallel._pre_forward = uncompiled(_pre_forward, recursive=False)
 
 
 def _watch_backward(session: ObservedProgram) -> None:

@@ -72,7 +72,7 @@ class StepClock:
         """Begin, end and place of each of its buckets; an end may not have been seen."""
         self._told_buckets: dict[int, list[float]] = {}
         """The buckets of this step as `stepped` has them."""
-        self._has_forward = self._has_backward = self._has_buckets = False
+        self._has_forward = self._has_backward = self._has_buckets = self._has_met = False
         self._data = self._forward = self._backward = self._apply = 0
         self._exchange = self._wait = self._overlapped = self._bytes = 0
 
@@ -94,13 +94,24 @@ class StepClock:
                 self._spans.data(self._idle_from, self._apply_since)
             self._idle_before_apply = 0
             self._idle_since = None
-        if self._idle_since is not None:
+        if self._idle_since is not None and self._apply_since is None:
             self._data += now - self._idle_since
-            self._idle_since = None
             if self._spans is not None:
                 self._spans.data(self._idle_from, now)
+        # What an optimiser does between the passes of its closure is its step.
+        self._idle_since = None
         self._forward_since = now
         self._has_forward = True
+
+    def ranks_met(self, now: int) -> None:
+        """All ranks have got something from rank 0 since the forward pass began."""
+        waited = now - self._forward_since
+        self._exchange += waited
+        self._wait += waited
+        self._has_met = True
+        if self._spans is not None:
+            self._spans.met(self._forward_since, now)
+        self._forward_since = now
 
     def forward_ends(self, now: int) -> None:
         """The forward pass has ended; the backward pass follows, until a gradient is there."""
@@ -143,7 +154,10 @@ class StepClock:
         self._bytes += size
 
     def gradient_complete(self, now: int) -> None:
-        """All gradients are there; the program waits for their average."""
+        """All gradients are there, of one model in a pass; the program waits for their average."""
+        if self._backward_since is None:
+            # The pass has gone on, with another model.
+            self._backward_since = self._complete_at
         self.gradient_accumulated(now)
         self._backward_since = None
         self._complete_at = now
@@ -201,7 +215,7 @@ class StepClock:
             step["forward"] = _ms(self._forward)
         if self._has_backward:
             step["backward"] = _ms(self._backward)
-        if self._has_buckets:
+        if self._has_buckets or self._has_met:
             step["wait"] = _ms(self._wait)
             step["overlapped"] = _ms(self._overlapped)
             step["bytes"] = self._bytes
@@ -225,9 +239,9 @@ class StepClock:
         first = min(begin for begin, _, _ in self._buckets)
         for begin, end, place in sorted(self._buckets, key=_begin_of):
             last = now if end is None else min(end, now)
-            hidden = max(0, min(last, complete_at) - max(begin, reached))
-            exposed = max(0, last - max(reached, complete_at))
             since = max(begin, reached)
+            hidden = max(0, min(last, complete_at) - since)
+            exposed = max(0, last - max(since, complete_at))
             reached = max(reached, last)
             self._overlapped += hidden
             self._wait += exposed

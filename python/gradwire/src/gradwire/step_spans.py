@@ -29,11 +29,17 @@ class StepSpans:
         self._evaluations: list[Stretch] = []
         self._exchange: Stretch | None = None
         self._sums: list[Sum] = []
+        self._meetings: list[Stretch] = []
 
     def add(self, phase: str, start: int, end: int) -> None:
         """A phase has lasted from one moment to the other."""
         self._named.append((start, end))
         self._put(phase, start, end)
+
+    def met(self, start: int, end: int) -> None:
+        """The program has waited for something of rank 0's."""
+        self._named.append((start, end))
+        self._meetings.append((start, end))
 
     def evaluated(self, start: int, end: int) -> None:
         """The model was evaluated, which is in no phase."""
@@ -68,11 +74,17 @@ class StepSpans:
                 if end > begin
             ],
         }
-        dropped = sum(max(0, len(each) - MOST_SPANS) for each in (self._spans, self._sums))
+        lists = (self._spans, self._sums, self._meetings)
+        dropped = sum(max(0, len(each) - MOST_SPANS) for each in lists)
         if dropped > 0:
             told["dropped"] = dropped
         if self._exchange is not None:
             told["exchange"] = [max(0, moment - begin) for moment in self._exchange]
+        if self._meetings:
+            told["met"] = [
+                [max(0, moment - begin) for moment in stretch]
+                for stretch in self._meetings[:MOST_SPANS]
+            ]
         if self._sums:
             told["sums"] = [
                 [place, *(max(0, moment - begin) for moment in moments)]

@@ -89,7 +89,7 @@ export class RunOrders {
   /** Programs that are only observed tell of their steps later, so the first is one of these. */
   #traceObserved(order: OrderOf<'trace'>): AnswerTo<'trace'> {
     const ranks = this.#ranks();
-    const from = order.from ?? this.#run.untold.first;
+    const from = order.from ?? this.#run.untold.first(Date.now());
     ranks.tell({ ...order, from });
     return { from };
   }

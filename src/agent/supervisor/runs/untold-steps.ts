@@ -7,15 +7,27 @@ const AHEAD_MS = 1000;
 export class UntoldSteps {
   #next = 0;
   #wall = Infinity;
+  /** The end of the last step that was told, ms since 1970. */
+  #end = -Infinity;
 
-  saw({ iteration, wall }: Pick<IterationRecord, 'iteration' | 'wall'>): void {
+  saw({
+    at,
+    iteration,
+    wall,
+  }: Pick<IterationRecord, 'at' | 'iteration' | 'wall'>): void {
     if (iteration < this.#next) return;
     this.#next = iteration + 1;
     this.#wall = wall;
+    this.#end = at + wall;
   }
 
-  /** One that most likely no rank will have told when all of them have an order. */
-  get first(): number {
-    return this.#next + Math.floor(AHEAD_MS / Math.max(this.#wall, 1));
+  /**
+   * One that most likely no rank will have told when all of them have an order.
+   * @param now ms since 1970: ranks may be behind with telling
+   */
+  first(now: number): number {
+    if (this.#next === 0) return 0;
+    const since = Math.max(0, now - this.#end);
+    return this.#next + Math.floor((since + AHEAD_MS) / Math.max(this.#wall, 0.01));
   }
 }

@@ -44,6 +44,7 @@ export function describeTimeline({
   dropped,
   iterations,
   lanes,
+  late,
   length,
 }: Timeline): string {
   const numbers = iterations.map(({ iteration }) => iteration);
@@ -59,10 +60,15 @@ export function describeTimeline({
         : 'the clocks of some ranks cannot be compared';
   const lost =
     dropped === 0 ? '' : ` ${formatCount(dropped)} spans and messages were left out.`;
+  const missing = late === 0 ? '' : ` ${lateText(late, iterations.length)}`;
   // A program's own averages have no messages that anybody has seen.
   const arrow = lanes.some(({ isNetwork }) => isNetwork) ? 'arrows' : 'messages';
-  return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} ${arrow}; ${clockText}.${lost}`;
+  return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} ${arrow}; ${clockText}.${lost}${missing}`;
 }
+
+/** Records without spans, in a sentence. */
+const lateText = (late: number, all: number): string =>
+  `${formatCount(late)} of ${formatCount(all)} records have no spans: their ranks heard of the order too late.`;
 
 /** A trace that lacks records, in sentences. */
 export function cutText({ come, expected, why }: CutTrace): string {
