@@ -63,9 +63,9 @@ export class QuickBudget {
     return false;
   }
 
-  /** Takes how long the first of a figure's runs took. */
-  tookFirst(runs: readonly PlannedRun[], milliseconds: number): void {
-    const { model, work } = firstOf(runs);
+  /** Takes how long a figure’s first run took, beside those that began with it. */
+  tookFirst(run: PlannedRun, milliseconds: number): void {
+    const { model, work } = firstOf([run]);
     const pace = milliseconds / work;
     this.#longest = Math.max(this.#longest, milliseconds);
     this.#paces.set(model, Math.max(pace, this.#paces.get(model) ?? 0));

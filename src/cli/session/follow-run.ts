@@ -33,6 +33,8 @@ export interface FollowOptions {
   readonly printer?: ((output: Output) => RunPrinter) | undefined;
   /** Says why the run failed; default: a line on stderr. @returns the exit code */
   readonly report?: ((thrown: unknown) => number) | undefined;
+  /** Says what Ctrl-C does; default: a line on stderr. */
+  readonly say?: ((text: string) => void) | undefined;
 }
 
 /**

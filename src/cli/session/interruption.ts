@@ -15,6 +15,8 @@ const SAME_INTERRUPT_MS = 500;
 interface InterruptionOptions {
   /** `run`: what is followed stops on Ctrl-C. `attach`: it is left. */
   readonly mode: 'run' | 'attach';
+  /** Says what is being done; default: a line on stderr. */
+  readonly say?: ((text: string) => void) | undefined;
 }
 
 export class Interruption {
@@ -131,7 +133,11 @@ export class Interruption {
         this.#leave();
         return;
       }
-      process.stderr.write(`gradwire: ${this.#beginStop()}\n`);
+      (this.#options.say ?? sayOnStderr)(this.#beginStop());
     } else if (now - this.#firstAt > SAME_INTERRUPT_MS) this.#leave();
   }
+}
+
+function sayOnStderr(text: string): void {
+  process.stderr.write(`gradwire: ${text}\n`);
 }

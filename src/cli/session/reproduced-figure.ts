@@ -6,6 +6,7 @@ import type { Figure } from '../../reproduce/figure.ts';
 import type { PlannedRun } from '../../reproduce/planned-runs.ts';
 import { projected, type QuickBudget } from '../../reproduce/quick-budget.ts';
 import { resultOf, type Result } from '../../reproduce/result.ts';
+import { runsAtOnce } from '../../reproduce/side-by-side.ts';
 import { toErrorData } from '../../shared/errors/errors.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
 import { formatElapsed } from '../../shared/words/units.ts';
@@ -63,6 +64,9 @@ export async function reproduceFigure(
   if (quick?.begins(figure.id, planned) === false) return 0;
   printer.begin(figure, planned.length);
   const began = performance.now();
+  // Of named machines it is not known what their processors can take.
+  const capacity = { processors: device.cores, memory: process.availableMemory() };
+  const atOnce = full === undefined ? runsAtOnce(figure, planned, capacity) : 1;
   let earlier = 0;
   try {
     // Times that belong together are taken together.
@@ -71,10 +75,14 @@ export async function reproduceFigure(
       figure.timed === true &&
       (full === undefined ? ranks <= device.cores : full.nodes.includes(LOCAL_NODE));
     const share = quick?.share ?? Infinity;
+    // Those that began together are about to end when the first of them has.
+    const wholeAfter = (made: number): number =>
+      projected(performance.now() - began, Math.max(made, atOnce), planned.length);
     const take = (made: FigureProgress): boolean => {
       const { stored, index, isKept, milliseconds } = made;
-      if (isKept) earlier += milliseconds;
-      if (index === 1 && !isKept) quick?.tookFirst(planned, milliseconds);
+      // It was made beside others.
+      if (isKept) earlier += milliseconds / atOnce;
+      if (index === 1 && !isKept) quick?.tookFirst(made.planned, milliseconds);
       const { run, case: id, diverged, seed, values } = stored;
       const { label } = made.planned.case;
       const of = planned.length;
@@ -90,22 +98,20 @@ export async function reproduceFigure(
         of,
         milliseconds,
       });
-      return projected(performance.now() - began, index, of) <= share;
+      return wholeAfter(index) <= share;
     };
-    const end = await make(
-      workspace,
-      figure,
-      planned,
+    const end = await make(workspace, figure, planned, {
+      atOnce,
       interruption,
-      timesCount,
-      take,
       kept,
-    );
+      progress: take,
+      timesCount,
+    });
     if ('code' in end) return end.code;
     const milliseconds = performance.now() - began;
     if ('givenUpAfter' in end) {
       const made = end.givenUpAfter;
-      const whole = projected(milliseconds, made, planned.length);
+      const whole = wholeAfter(made);
       const why =
         `${made} of ${planned.length} runs took ${formatElapsed(milliseconds)}, ` +
         `so all would take some ${Math.ceil(whole / 60_000)} minutes`;

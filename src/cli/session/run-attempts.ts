@@ -30,9 +30,9 @@ export async function startedAtLast<T extends object>(
  * The first of at most three attempts that was made without other work beside it; else the last. What a run
  * measured has no part in this, so it favours no result.
  */
-export async function undisturbedAtLast<
-  T extends { readonly others?: number | undefined } | { readonly code: number },
->(attempt: () => Promise<T>): Promise<T> {
+export async function undisturbedAtLast<T extends object>(
+  attempt: () => Promise<T>,
+): Promise<T> {
   for (let count = 1; ; count++) {
     const end = await attempt();
     if (!wasDisturbed(end) || count === MOST_ATTEMPTS) return end;

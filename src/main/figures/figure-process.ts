@@ -57,7 +57,7 @@ export class FigureProcess {
     return this.#runs;
   }
 
-  /** Stops its run in progress and starts no other, as Ctrl-C does. */
+  /** Stops its runs in progress and starts no others, as Ctrl-C does. */
   stop(): void {
     this.#isStopped = true;
     this.#child.kill('SIGINT');

@@ -46,7 +46,12 @@ describe.skipIf(pytorch === undefined)('with a Python that has PyTorch', () => {
     using interruption = new FigureInterruption();
     const runs = plannedRuns(figure, pytorch);
     const end = await withWorkspace((workspace) =>
-      runFigure(workspace, figure, runs, interruption, false, () => true),
+      runFigure(workspace, figure, runs, {
+        atOnce: 1,
+        interruption,
+        progress: () => true,
+        timesCount: false,
+      }),
     );
     const made = 'runs' in end ? end.runs : [];
     expect(made.map(({ backend }) => backend)).toEqual([
