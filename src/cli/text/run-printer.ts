@@ -5,7 +5,11 @@
  */
 import { describeMetric } from '../../shared/records/metric.ts';
 import { workloadName } from '../../shared/spec/model-name.ts';
-import { isProgram, plannedText, progressText } from '../../shared/spec/program-spec.ts';
+import {
+  isProgram,
+  plannedText,
+  progressText,
+} from '../../shared/spec/program-spec.ts';
 import { replicaText, type DoneRecord } from '../../shared/records/done.ts';
 import { endsRun, type JournalEntry } from '../../shared/records/journal-entry.ts';
 import { kindOf, type RunRecord } from '../../shared/records/record-kinds.ts';

@@ -5,7 +5,6 @@
  */
 import { describe, expect, test } from 'vitest';
 import { openTrainer } from '../../src/agent/torch/open-trainer.ts';
-import { models } from '../../src/agent/training/models/registry.ts';
 import type { TrainerOptions } from '../../src/agent/training/trainer.ts';
 import { pytorch } from '../harness/python.ts';
 
@@ -26,7 +25,7 @@ const adagrad = (lr: number): Optimizer => ({ ...sgd(lr, 0), kind: 'adagrad' });
 type Case = readonly [dataset: string, batchPerRank: number, optimizer: Optimizer];
 
 /** Each backend goes its own way. */
-const alone: Readonly<Record<string, Case>> = {
+export const alone: Readonly<Record<string, Case>> = {
   fnn3: ['digits', 16, sgd(0.05)],
   'lstm-small': ['sentences', 4, sgd(0.5)],
   'lstm-ptb': ['sentences', 1, sgd(0.5, 0)],
@@ -38,7 +37,7 @@ const alone: Readonly<Record<string, Case>> = {
 };
 
 /** Both step with the gradient of WebAssembly. */
-const inStep: Readonly<Record<string, Case>> = {
+export const inStep: Readonly<Record<string, Case>> = {
   dlrm: ['clicks', 8, adagrad(0.02)],
   'transformer-iwslt': ['reversal', 2, adam],
   'resnet-18': ['shapes', 4, sgd(0.02)],
@@ -84,25 +83,33 @@ async function difference(
   }
 }
 
-describe.skipIf(pytorch === undefined)('losses by PyTorch over 50 iterations', () => {
-  test.each(Object.entries(alone))(
-    '%s, each backend alone',
-    async (model, settings) => {
-      expect(await difference(model, settings, false)).toBeLessThanOrEqual(MOST);
-    },
-  );
-
-  test.each(Object.entries(inStep))('%s, in step', async (model, settings) => {
-    expect(await difference(model, settings, true)).toBeLessThanOrEqual(MOST);
+/** Registers the tests of some models; those of one file share the 4 GiB of a process's WebAssembly. */
+export function lossesOf(...names: readonly string[]): void {
+  describe.skipIf(pytorch === undefined)('losses by PyTorch over 50 iterations', () => {
+    test.each(names)('%s', async (name) => {
+      const isInStep = Object.hasOwn(inStep, name);
+      const settings = (isInStep ? inStep : alone)[name]!;
+      expect(await difference(name, settings, isInStep)).toBeLessThanOrEqual(MOST);
+    });
   });
+}
 
-  test('ResNet-20 alone, at a rate at which differences do not grow', async () => {
-    const settings: Case = ['shapes', 16, sgd(1e-5)];
-    expect(await difference('resnet-20', settings, false)).toBeLessThanOrEqual(MOST);
-  });
+/** The models of all files. */
+export const FILES: Readonly<Record<string, readonly string[]>> = {
+  small: [
+    ...['fnn3', 'lstm-small', 'logistic-regression', 'linear-svm'],
+    ...['transformer-small', 'transformer-seq2seq', 'dlrm-small'],
+  ],
+  'lstm-ptb': ['lstm-ptb'],
+  large: ['dlrm', 'transformer-iwslt'],
+  residual: ['resnet-18', 'resnet-20'],
+  'resnet-110': ['resnet-110'],
+  'vgg-16': ['vgg-16'],
+};
 
-  test('all built-in models are here', () => {
-    const here = [...Object.keys(alone), ...Object.keys(inStep)];
-    expect(here.toSorted()).toEqual([...models.keys()].toSorted());
-  });
-});
+/** Followed alone at a rate at which differences do not grow. */
+export async function residualAlone(): Promise<number> {
+  return await difference('resnet-20', ['shapes', 16, sgd(1e-5)], false);
+}
+
+export { MOST };
