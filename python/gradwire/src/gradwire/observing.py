@@ -95,8 +95,10 @@ class ObservedProgram(Session):
 
     def ranks_met(self, module: Any, had_rebuilt: bool) -> None:
         """All ranks may have got rank 0's buffers, or its order of gradients, before a pass."""
-        is_rebuilt = module._has_rebuilt_buckets != had_rebuilt
-        if not torch.is_grad_enabled() or not (is_rebuilt or module._check_sync_bufs_pre_fwd()):
+        takes_buffers = getattr(module, "_check_sync_bufs_pre_fwd", lambda: False)
+        if not torch.is_grad_enabled() or not (
+            has_rebuilt(module) != had_rebuilt or takes_buffers()
+        ):
             return
         if module.process_group.size() == torch.distributed.get_world_size():
             self._timeline.computing("ranks_met")
@@ -303,6 +305,11 @@ def _numbered(optimizer: Any) -> list[tuple[str, Any]]:
 def _wait(work: Any) -> None:
     # Looked up by who waits: it takes PyTorch some time, and DDP waits meanwhile.
     work.wait()
+
+
+def has_rebuilt(module: Any) -> bool:
+    """Whether DDP has made a module's buckets again, in the order of its gradients."""
+    return bool(getattr(module, "_has_rebuilt_buckets", False))
 
 
 def _has_own_reducer(module: Any) -> bool:

@@ -19,7 +19,7 @@ from torch.optim.optimizer import (
 )
 
 from .comm_hooks import hook_of, note_hook
-from .observing import ObservedProgram
+from .observing import ObservedProgram, has_rebuilt
 from .uncompiled import uncompiled
 
 # The compiler shall not trace what observes, only the model between.
@@ -101,11 +101,14 @@ def _watch_forward(session: ObservedProgram) -> None:
 
 
 def _watch_meetings(session: ObservedProgram) -> None:
-    original = DistributedDataParallel._pre_forward
+    original = getattr(DistributedDataParallel, "_pre_forward", None)
+    if original is None:
+        # In PyTorch 2.1 to 2.13 it is there; elsewhere such waiting counts as the forward pass.
+        return
 
     @functools.wraps(original)
     def _pre_forward(self: Any, *inputs: Any, **named: Any) -> Any:
-        had_rebuilt = self._has_rebuilt_buckets
+        had_rebuilt = has_rebuilt(self)
         prepared = original(self, *inputs, **named)
         _guard(session, session.ranks_met, self, had_rebuilt)
         return prepared
