@@ -233,7 +233,10 @@ const isLarger = (one: readonly number[], other: readonly number[]): boolean =>
  * rank must have a share of it halfway between chance, 1/P, and all. A rank whose link is
  * slow is awaited, too, but communicates longest itself, so that it never arrives last.
  */
-function stragglerOf(series: StepSeries, ranks: number): StepAccount['straggler'] {
+export function stragglerOf(
+  series: StepSeries,
+  ranks: number,
+): StepAccount['straggler'] {
   const lateness = sum(series.lateness);
   if (ranks < 2 || !(lateness > NOTEWORTHY_LATENESS * sum(series.step))) return;
   const against = new Array<number>(ranks).fill(0);

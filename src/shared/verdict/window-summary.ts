@@ -7,6 +7,7 @@ import { COMMUNICATION_PHASES, PHASES, type Phase } from '../records/phases.ts';
 import type { SwitchRecord } from '../records/switch.ts';
 import type { RankTraffic } from './bytes-in-flight.ts';
 import type { RecentIterations } from './recent-iterations.ts';
+import { stragglerOf } from './step-account.ts';
 import { stepSeries, type StepSeries } from './step-series.ts';
 import { COLUMN, FIELD_COUNT, type Field } from '../records/chart-fields.ts';
 
@@ -42,7 +43,10 @@ export interface WindowSummary {
   readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
   /** Bytes and times of each rank that reported them. */
   readonly traffic: readonly RankTraffic[];
-  /** The rank that the others wait for much longer than for any other, if there is enough to tell. */
+  /**
+   * The rank that the others wait for much longer than for any other, if there is enough to tell. Where ranks do not say
+   * for whom they wait, as those of a program that communicates by itself, it is the one that always arrives last.
+   */
   readonly straggler: number | undefined;
   /** The parts of the step, iteration by iteration. */
   readonly series: StepSeries;
@@ -133,6 +137,7 @@ export function summarizeWindow(
   const perOther = Array.from(awaited, (sum, rank) =>
     observed[rank] === 0 || ranks < 2 ? 0 : sum / observed[rank]! / (ranks - 1),
   );
+  const series = stepSeries(recent, from, to);
   return {
     from: first,
     to: last + 1,
@@ -167,8 +172,12 @@ export function summarizeWindow(
       ({ bytesSent, rank }) => observed[rank]! > 0 && !Number.isNaN(bytesSent),
     ),
     straggler:
-      iterations < VERDICT_MINIMUM ? undefined : findStraggler(perOther, meanWall),
-    series: stepSeries(recent, from, to),
+      iterations < VERDICT_MINIMUM
+        ? undefined
+        : perOther.some((time) => time > 0)
+          ? findStraggler(perOther, meanWall)
+          : stragglerOf(series, ranks)?.rank,
+    series,
     records: observed.reduce((sum, count) => sum + count, 0),
   };
 }

@@ -12,6 +12,8 @@ import {
   waitsText,
   type PartReading,
 } from '../../../src/renderer/state/runs/rank-waits.ts';
+import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.ts';
+import { summarizeWindow } from '../../../src/shared/verdict/window-summary.ts';
 import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
 import { iterationRecord } from './records.ts';
 
@@ -58,6 +60,22 @@ describe('who waits for whom', () => {
     expect(textOf(70, 140)).toBe(
       'No straggler in iterations 70–139: the ranks wait about equally long for each other.',
     );
+  });
+
+  it('is told of ranks that do not say for whom they wait: one that always arrives last waits least', () => {
+    const recent = new RecentIterations(RANKS, 64);
+    for (let iteration = 0; iteration < 30; iteration++) {
+      for (let rank = 0; rank < RANKS; rank++) {
+        const phases = rank === 1 ? { data: 9, wait: 1 } : { data: 2, wait: 8 };
+        recent.add(iterationRecord({ rank, iteration, phases }));
+      }
+    }
+    const summary = summarizeWindow(recent, 0, 30);
+    expect(waitsText(summary, { ranks: RANKS, part: undefined, nodes })).toBe(
+      'Rank 1 is the straggler of the last 30 iterations: it waits 1.00 ms a step, and the others 8.00 ms.',
+    );
+    const awaited = summaryRows(summary).map((row) => row.awaited);
+    expect(awaited).toEqual([undefined, undefined, undefined]);
   });
 
   it('is told of the last iterations while charts follow the run', () => {

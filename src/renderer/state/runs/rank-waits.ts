@@ -92,8 +92,17 @@ export const summaryRows = (
     rank,
     wall,
     wait,
-    awaited: summary?.awaited[rank] ?? 0,
+    awaited: awaitedOf(summary, rank),
   }));
+
+/** Time for which others wait for a rank; undefined if ranks do not say for whom they wait, or wait for nobody. */
+function awaitedOf(
+  summary: Pick<WindowSummary, 'awaited'> | undefined,
+  rank: number,
+): number | undefined {
+  const { awaited = [] } = summary ?? {};
+  return awaited.some((time) => time > 0) ? awaited[rank] : undefined;
+}
 
 /**
  * Ranks as a table, of the iterations whose bins are drawn. How long a rank is awaited needs iterations
@@ -107,7 +116,7 @@ export const rankRows = (
   [...drawn].map(([rank, bins]) => ({
     rank,
     ...meansOver(bins),
-    awaited: waits?.awaited[rank],
+    awaited: awaitedOf(waits, rank),
   }));
 
 /** The state of the records of a part: how far they are read, or the error that this met. */
@@ -142,14 +151,20 @@ export function waitsText(
   if (summary.iterations < VERDICT_MINIMUM)
     return 'Too few iterations to tell whether a rank is a straggler.';
   const iterations = part === undefined ? undefined : rangeText(summary);
-  const { awaited, straggler } = summary;
+  const { awaited, perRank, straggler } = summary;
   if (straggler === undefined) {
     const where = iterations === undefined ? '' : ` in ${iterations}`;
     return `No straggler${where}: the ranks wait about equally long for each other.`;
   }
   const who = rankTitle(straggler, nodes).replace(/^r/, 'R');
   const which = iterations ?? `the last ${formatCount(summary.iterations)} iterations`;
-  return `${who} is the straggler of ${which}: every other rank waits ${formatDuration(awaited[straggler])} a step for it.`;
+  const time = awaited[straggler]!;
+  if (time > 0) {
+    return `${who} is the straggler of ${which}: every other rank waits ${formatDuration(time)} a step for it.`;
+  }
+  const others = perRank.filter((_, rank) => rank !== straggler);
+  const mean = others.reduce((sum, { wait }) => sum + wait, 0) / others.length;
+  return `${who} is the straggler of ${which}: it waits ${formatDuration(perRank[straggler]!.wait)} a step, and the others ${formatDuration(mean)}.`;
 }
 
 /** A sentence on why it is not known who waits for whom. */
