@@ -2,6 +2,7 @@
 
 import random
 import unittest
+from collections.abc import Iterator
 from typing import Any
 
 from gradwire.step_clock import StepClock
@@ -92,6 +93,14 @@ class Program:
         return self.clock.close(0.1)
 
 
+def traced_steps(program: Program, steps: int) -> Iterator[dict[str, Any]]:
+    """Steps of a program, as each is told with its spans."""
+    for _ in range(steps):
+        program.clock.trace()
+        program.step()
+        yield program.close()
+
+
 class Spans(unittest.TestCase):
     def test_they_add_up_to_the_phases_and_follow_each_other_within_the_step(self) -> None:
         seen = dict.fromkeys(PHASES, 0)
@@ -129,10 +138,7 @@ class Spans(unittest.TestCase):
         for seed in range(200):
             program = Program(seed)
             program.averages = True
-            for _ in range(3):
-                program.clock.trace()
-                program.step()
-                step = program.close()
+            for step in traced_steps(program, 3):
                 exposed = hidden = reached = 0
                 for place, begin, end, since, complete in step["trace"]["sums"]:
                     self.assertIn(place, range(4))
@@ -151,10 +157,7 @@ class Spans(unittest.TestCase):
         for seed in range(100):
             program = Program(seed)
             program.meets = True
-            for _ in range(4):
-                program.clock.trace()
-                program.step()
-                step = program.close()
+            for step in traced_steps(program, 4):
                 stretches = step["trace"].get("met", [])
                 waited = sum(end - begin for begin, end in stretches)
                 self.assertAlmostEqual(waited / 1e6, step.get("wait", 0), 9)

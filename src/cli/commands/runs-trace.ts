@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { MOST_TRACED } from '../../shared/orders/trace.ts';
 import type { TraceRecord } from '../../shared/records/trace.ts';
 import type { IterationPlace, TracedStretch } from '../../shared/rpc/run-pieces.ts';
-import { isLate } from '../../shared/trace/timeline.ts';
+import { isLate, lateText } from '../../shared/trace/timeline.ts';
 import { chromeTrace } from '../../shared/trace/chrome-trace.ts';
 import type { RunStore } from '../../main/store/run-store.ts';
 import {
@@ -60,7 +60,7 @@ export function addRunsTraceCommand(runs: Command): void {
             ...(cut === undefined ? {} : { cut }),
           },
           `run ${id}: iterations ${from} to ${to - 1} in ${flags.out}; ` +
-            `open it at https://ui.perfetto.dev\n${cutText(cut)}${lateText(late, records.length)}`,
+            `open it at https://ui.perfetto.dev\n${cutText(cut)}${lateLine(late, records.length)}`,
         );
       }, connectOptions(flags));
     });
@@ -78,10 +78,8 @@ function cutText(cut: NewlyTraced['cut']): string {
 }
 
 /** A line on ranks that heard of the order too late; none if there are none. */
-const lateText = (late: number, all: number): string =>
-  late === 0
-    ? ''
-    : `${late} of ${all} records have no spans: their ranks heard of the order too late. Trace more iterations.\n`;
+const lateLine = (late: number, all: number): string =>
+  late === 0 ? '' : `${lateText(late, all)} Trace more iterations.\n`;
 
 function iterationCount(text: string): number {
   const count = Number(text);

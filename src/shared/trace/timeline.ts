@@ -77,6 +77,12 @@ export function timelineOf(records: readonly TraceRecord[]): Timeline {
 export const isLate = ({ spans }: Pick<TraceRecord, 'spans'>): boolean =>
   spans.length === 0;
 
+/** Records without spans, in a sentence; empty if there are none. */
+export const lateText = (late: number, all: number): string =>
+  late === 0
+    ? ''
+    : `${late} of ${all} records have no spans: their ranks heard of the order too late.`;
+
 /** The name of a bucket in an iteration of a rank; undefined if it exchanged none there. */
 export const bucketName = (
   { iterations }: Timeline,

@@ -23,7 +23,7 @@ export class FileServer implements AsyncDisposable {
   readonly #server = createServer((request, response) => {
     this.#answer(request, response);
   });
-  /** What it does instead of serving, request by request; then it serves. */
+  /** Acts in place of serving, one for each request; then it serves. */
   readonly #oddities: Handler[];
   #last: Socket | undefined;
 

@@ -17,7 +17,7 @@ export const spec = sampleSpec({ iterations: 50 });
 /** A run of that spec, from its start to its end. */
 export const run = wholeRun(50);
 
-/** What a supervisor says of such a run. */
+/** The state of such a run as a supervisor says it. */
 export function supervised(id: string, overrides: Partial<RunStatus> = {}): RunStatus {
   return {
     run: id,

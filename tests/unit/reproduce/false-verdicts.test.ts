@@ -159,7 +159,7 @@ const beyondDoubt = (test: Test, into: (value: number) => number): number =>
 const withoutDoubt = (test: Test, into: (value: number) => number): number =>
   into(test.falseAt) - (test.side === 'atLeast' ? 50 : -50) * NOISE;
 
-/** What has to be false for a figure to be refuted: a test, or all readings of a statement. */
+/** Tests that have to be false together for a figure to be refuted: one, or all readings of a statement. */
 const refuting = (parts: readonly Part[]): readonly (readonly Test[])[] =>
   parts.flatMap((part) => {
     if (part.kind !== 'claim') return [];

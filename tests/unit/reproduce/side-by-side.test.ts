@@ -1,4 +1,4 @@
-/** How many runs of a figure are made side by side: never where times are judged. */
+/** The number of a figure's runs that are made side by side: one where times are judged. */
 import { expect, test } from 'vitest';
 import { figures } from '../../../src/reproduce/figures/registry.ts';
 import { plannedRuns, type PlannedRun } from '../../../src/reproduce/planned-runs.ts';

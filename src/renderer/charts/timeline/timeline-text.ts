@@ -2,6 +2,7 @@
 import { PHASES } from '../../../shared/records/phases.ts';
 import {
   bucketName,
+  lateText,
   sumsIn,
   type Lane,
   type LaneSums,
@@ -65,10 +66,6 @@ export function describeTimeline({
   const arrow = lanes.some(({ isNetwork }) => isNetwork) ? 'arrows' : 'messages';
   return `${what}, ${inMilliseconds(length)}: ${formatCount(spans)} spans, ${formatCount(arrows.length)} ${arrow}; ${clockText}.${lost}${missing}`;
 }
-
-/** Records without spans, in a sentence. */
-const lateText = (late: number, all: number): string =>
-  `${formatCount(late)} of ${formatCount(all)} records have no spans: their ranks heard of the order too late.`;
 
 /** A trace that lacks records, in sentences. */
 export function cutText({ come, expected, why }: CutTrace): string {
