@@ -113,9 +113,10 @@ test('no page is wider than the screen', async () => {
     ['run/run', part('log-line')],
   ] as const) {
     await go(place, shown);
-    expect([place, await hidden(), await cutOf(page.locator('main'))]).toEqual([
-      ...[place, 0, 0],
-    ]);
+    // Regions hear of their widths in the next frame.
+    await expect
+      .poll(async () => [place, await hidden(), await cutOf(page.locator('main'))])
+      .toEqual([place, 0, 0]);
   }
 });
 
@@ -131,7 +132,8 @@ test('what stands beside the charts of a run is one press away', async () => {
   await page.keyboard.press('Tab');
   const isWithin = 'document.querySelector("aside").contains(document.activeElement)';
   expect(await page.evaluate(isWithin)).toBe(true);
-  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+  await expect.poll(hidden).toBe(0);
+  expect(await app.obstacles()).toEqual([]);
   await page.setViewportSize({ width: 1440, height: 860 });
   expect(await part('jump').isVisible()).toBe(false);
   await page.setViewportSize({ width: WIDTH, height: 860 });
@@ -157,7 +159,8 @@ test('settings are those of the command, which both change', async () => {
   expect(await get('notify.webhook')).toBe('(empty)');
   for (const theme of ['dark', 'light']) {
     await page.getByLabel('Theme', { exact: true }).selectOption(theme);
-    expect([theme, await hidden(), await app.obstacles()]).toEqual([theme, 0, []]);
+    await expect.poll(hidden).toBe(0);
+    expect([theme, await app.obstacles()]).toEqual([theme, []]);
   }
   await page.setViewportSize({ width: WIDTH, height: 860 });
 });
@@ -180,7 +183,8 @@ test('deleted runs are deleted for good only when that has been confirmed', asyn
   expect(await part('history-space').innerText()).toMatch(
     /1 deleted run with [\d.]+ kB of records; the history takes [\d.]+ kB/,
   );
-  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+  await expect.poll(hidden).toBe(0);
+  expect(await app.obstacles()).toEqual([]);
   await part('purge').click();
   await part('purge-dialog').getByRole('button', { name: 'Keep them' }).click();
   expect(await part('runs-table').innerText()).toMatch(/sample/);
@@ -208,7 +212,8 @@ test(
     expect(await part('lacking-events').innerText()).toMatch(
       /Only in the export: .*50\d measurements and notices of a long run\./,
     );
-    expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+    await expect.poll(hidden).toBe(0);
+    expect(await app.obstacles()).toEqual([]);
   },
 );
 
@@ -226,7 +231,8 @@ test('events say near which iteration a rank was suspended, and that more are be
   const region = part('events-region');
   await region.evaluate((box: { scrollTop: number }) => (box.scrollTop = 1e6));
   await hint.waitFor({ state: 'detached' });
-  expect([await hidden(), await app.obstacles()]).toEqual([0, []]);
+  await expect.poll(hidden).toBe(0);
+  expect(await app.obstacles()).toEqual([]);
 });
 
 test('the log has its texts, and keeps its place when the screen turns', async () => {
@@ -296,10 +302,10 @@ test(
       return x >= 0 && x + width <= page.viewportSize()!.width;
     };
     await expect.poll(isInSight).toBe(true);
-    expect(await hidden()).toBe(0);
+    await expect.poll(hidden).toBe(0);
     await page.setViewportSize({ width: 360, height: 860 });
     await expect.poll(isInSight).toBe(true);
-    expect(await hidden()).toBe(0);
+    await expect.poll(hidden).toBe(0);
     for (let tab = 0; tab < TABS; tab++) await part('terminal-close').click();
     await part('terminals').waitFor({ state: 'detached' });
     expect(app.errors).toEqual([]);

@@ -24,7 +24,8 @@ const reports = openRankLine<z.infer<typeof order>, object>({
       process.stdout.write(`${text}\n`.repeat(lines), () => {
         reports.send({ type: 'printed' });
         console.log('the last line');
-        process.exit(0);
+        // A parent that reads slowly leaves both waiting, and Node's exit waits for no pipe.
+        reports.end(() => process.exit(0));
       });
     });
   },
