@@ -5,6 +5,7 @@
  */
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { Arena, Region } from '../memory/arena.ts';
+import type { Payload } from '../memory/payload.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { RandomStream } from '../kernels/random.ts';
 import type { ReduceOperation, ReductionKernels } from '../kernels/reduction.ts';
@@ -26,6 +27,11 @@ const FIRST_PURPOSE = 1 << 15;
 /** Operation codes from here on are not collectives, but a gather or a broadcast. */
 const FIRST_PRIMITIVE = 1000;
 
+/** A payload's kind in the headers; never renumbered. */
+const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
+/** Codes of dense payloads of 16 bits. */
+const HALF_CODES: Readonly<Record<HalfType, number>> = { bfloat16: 5, binary16: 6 };
+
 /** Counts the bytes of every message, framing excluded. */
 export interface MessageLedger {
   handed(bytes: number): void;
@@ -37,6 +43,8 @@ export interface CommunicatorOptions {
   readonly kernels: Kernels;
   readonly transport: Transport;
   readonly stream: number;
+  /** The current epoch, in the headers of `beginWith`; default: 0. */
+  readonly epoch?: (() => number) | undefined;
   /** Operation that combines entries; default: sum. */
   readonly operation?: ReduceOperation | undefined;
   /** Type of the values in all payloads; default: f32. */
@@ -71,6 +79,7 @@ export class TransportCommunicator implements Communicator, Disposable {
   readonly kept = new CollectiveMemory();
   readonly #transport: Transport;
   readonly #stream: number;
+  readonly #epoch: () => number;
   readonly #seed: number;
   readonly #reduce: (<T>(work: () => T) => T) | undefined;
   readonly #ledger: MessageLedger | undefined;
@@ -98,6 +107,7 @@ export class TransportCommunicator implements Communicator, Disposable {
     this.values = options.values ?? 'f32';
     this.#transport = options.transport;
     this.#stream = options.stream;
+    this.#epoch = options.epoch ?? (() => 0);
     this.#seed = options.seed ?? 0;
     this.#reduce = options.reduce;
     this.#ledger = options.ledger;
@@ -174,6 +184,26 @@ export class TransportCommunicator implements Communicator, Disposable {
 
   get receivedMessages(): number {
     return this.#receivedMessages;
+  }
+
+  /**
+   * Begins the next exchange, as `begin` does: that of a payload in the current epoch.
+   * @param operation the collective, gather or broadcast that runs then
+   * @param settings the plan's settings for it
+   */
+  beginWith(
+    operation: { readonly code: number },
+    payload: Payload,
+    settings?: CollectiveSettings,
+  ): this {
+    const values = payload.kind === 'dense' ? payload.values : undefined;
+    return this.begin({
+      epoch: this.#epoch(),
+      operation: operation.code,
+      dtype: values === undefined ? KIND_CODES[payload.kind] : HALF_CODES[values],
+      ...settings,
+      values,
+    });
   }
 
   /**

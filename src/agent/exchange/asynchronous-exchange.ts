@@ -192,7 +192,7 @@ export class AsynchronousExchange implements Disposable {
       profile: clock.end(),
       bytes: {
         ...ledger.close(transport.counters),
-        payload: execution().payloadBytes + 4 * drained,
+        payload: execution().carried.bytes + 4 * drained,
       },
       statistics,
       ...observed,

@@ -1,22 +1,15 @@
 /**
- * The exchange engine's communication with the other ranks: every collective runs on its
- * own stream, under the current epoch, timed by the phase clock and counted by the
- * ledger. Calls on one stream are sequential; calls on different streams may overlap.
+ * The exchange engine's communication with the other ranks: a communicator for each stream,
+ * under the current epoch, timed by the phase clock and counted by the ledger. Exchanges on
+ * one stream are sequential; those on different streams may overlap.
  */
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
-import { broadcast } from '../collectives/broadcast.ts';
 import type { SavedMemory } from '../collectives/collective-memory.ts';
-import type {
-  CollectiveDefinition,
-  CollectiveSettings,
-} from '../collectives/collective.ts';
 import { TransportCommunicator } from '../collectives/communicator.ts';
-import { gather } from '../collectives/gather.ts';
 import { rankPairs, type RankScores } from '../collectives/rank-pairs.ts';
 import { chooseCollective } from '../collectives/registry.ts';
 import { smallAllreduce, type SmallOperation } from '../collectives/small-allreduce.ts';
-import type { Combined, Payload } from '../memory/payload.ts';
-import type { HalfType } from '../memory/value-type.ts';
+import type { Payload } from '../memory/payload.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { ByteLedger } from '../profile/byte-ledger.ts';
@@ -47,11 +40,6 @@ export interface SavedStream {
   readonly memory: SavedMemory;
 }
 
-/** A payload's kind in the headers; never renumbered. */
-const KIND_CODES = { dense: 1, sparse: 2, quantized: 3, scalars: 4 } as const;
-/** Codes of dense payloads of 16 bits. */
-const HALF_CODES: Readonly<Record<HalfType, number>> = { bfloat16: 5, binary16: 6 };
-
 export class CollectiveGroup {
   readonly #options: GroupOptions;
   readonly #communicators = new Map<number, TransportCommunicator>();
@@ -72,30 +60,26 @@ export class CollectiveGroup {
     return this.#options.places;
   }
 
-  /** @param settings the plan's settings for this collective */
-  reduce(
-    stream: number,
-    collective: CollectiveDefinition,
-    payload: Payload,
-    settings?: CollectiveSettings,
-  ): Promise<Combined> {
-    const values = payload.kind === 'dense' ? payload.values : undefined;
-    const kind = values === undefined ? KIND_CODES[payload.kind] : HALF_CODES[values];
-    const communicator = this.#begin(stream, collective.code, kind, {
-      ...settings,
-      values,
-    });
-    return collective.run(communicator, payload);
-  }
-
-  gather(stream: number, payload: Payload): Promise<Combined> {
-    const communicator = this.#begin(stream, gather.code, KIND_CODES[payload.kind]);
-    return gather.run(communicator, payload);
-  }
-
-  broadcast(stream: number, payload: Payload, root: number): Promise<Combined> {
-    const communicator = this.#begin(stream, broadcast.code, KIND_CODES[payload.kind]);
-    return broadcast.run(communicator, payload, root);
+  /** The communicator of a stream, the same as long as the group lives. */
+  communicator(stream: number): TransportCommunicator {
+    let communicator = this.#communicators.get(stream);
+    if (communicator === undefined) {
+      const { arena, clock, epoch, kernels, ledger, places, seed, transport } =
+        this.#options;
+      communicator = new TransportCommunicator({
+        arena,
+        kernels,
+        transport,
+        stream,
+        epoch,
+        seed,
+        places,
+        reduce: (work) => clock.measure('reduce', work, stream),
+        ledger,
+      });
+      this.#communicators.set(stream, communicator);
+    }
+    return communicator;
   }
 
   /** State that collectives use in their next exchange on a stream, by their ids. */
@@ -105,7 +89,7 @@ export class CollectiveGroup {
 
   /** Restores that state on a stream. */
   remember(stream: number, memory: SavedMemory): void {
-    this.#communicator(stream).kept.restore(memory);
+    this.communicator(stream).kept.restore(memory);
   }
 
   /** Each stream's position between two exchanges, and the collectives' state there. */
@@ -120,7 +104,7 @@ export class CollectiveGroup {
   /** Restores that state before a group's first exchange. */
   restore(streams: readonly SavedStream[]): void {
     for (const { stream, sequence, memory } of streams) {
-      const communicator = this.#communicator(stream);
+      const communicator = this.communicator(stream);
       communicator.goOnFrom(sequence);
       communicator.kept.restore(memory);
     }
@@ -151,7 +135,8 @@ export class CollectiveGroup {
     const collective = chooseCollective('dense', shape, this.#options.network);
     const { length } = vector;
     const payload: Payload = { kind: 'dense', length, data, averages: true };
-    const combined = await this.reduce(stream, collective, payload);
+    const communicator = this.communicator(stream).beginWith(collective, payload);
+    const combined = await collective.run(communicator, payload);
     if (combined.form !== 'dense') throw new Error('internal: a dense sum is dense');
     clock.measure('decompress', () => {
       if (combined.data.offset !== vector.offset) {
@@ -167,7 +152,7 @@ export class CollectiveGroup {
     values: readonly number[],
     operations: readonly SmallOperation[],
   ): Promise<readonly number[]> {
-    const communicator = this.#begin(stream, 0, 0);
+    const communicator = this.#begin(stream, 0);
     return await smallAllreduce(communicator, values, operations);
   }
 
@@ -178,39 +163,14 @@ export class CollectiveGroup {
   async countPairs(stream: number, scores: RankScores): Promise<number> {
     const { travelling } = scores;
     const [longest] = await this.summarize(stream, [travelling.length], ['max']);
-    const communicator = this.#begin(stream, rankPairs.code, 0);
+    const communicator = this.#begin(stream, rankPairs.code);
     const own = await rankPairs.run(communicator, scores, longest!);
     const [pairs] = await this.summarize(stream, [own], ['sum']);
     return pairs!;
   }
 
-  #begin(
-    stream: number,
-    operation: number,
-    dtype: number,
-    settings?: CollectiveSettings & { readonly values?: HalfType | undefined },
-  ): TransportCommunicator {
+  #begin(stream: number, operation: number): TransportCommunicator {
     const epoch = this.#options.epoch();
-    const communicator = this.#communicator(stream);
-    return communicator.begin({ epoch, operation, dtype, ...settings });
-  }
-
-  #communicator(stream: number): TransportCommunicator {
-    let communicator = this.#communicators.get(stream);
-    if (communicator === undefined) {
-      const { arena, clock, kernels, transport, ledger, seed, places } = this.#options;
-      communicator = new TransportCommunicator({
-        arena,
-        kernels,
-        transport,
-        stream,
-        seed,
-        places,
-        reduce: (work) => clock.measure('reduce', work, stream),
-        ledger,
-      });
-      this.#communicators.set(stream, communicator);
-    }
-    return communicator;
+    return this.communicator(stream).begin({ epoch, operation, dtype: 0 });
   }
 }

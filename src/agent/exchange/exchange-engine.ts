@@ -291,7 +291,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     if (settled !== undefined) await settled;
     if (this.beside.isComputing) await this.beside.hear();
     const profile = clock.end();
-    const collective = this.#execution.largestCollective;
+    const collective = this.#execution.carried.byLargest;
     // Decisions made now apply to the next exchange.
     watch.consider(observed);
     watch.finish(profile);
@@ -299,7 +299,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
       profile,
       bytes: {
         ...this.#ledger.close(transport.counters),
-        payload: this.#execution.payloadBytes,
+        payload: this.#execution.carried.bytes,
       },
       statistics,
       elements: part?.length,

@@ -6,31 +6,33 @@
  */
 import { bucketName } from '../../shared/records/bucket-name.ts';
 import { heedsTimes, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import { broadcast } from '../collectives/broadcast.ts';
 import type { CollectiveDefinition } from '../collectives/collective.ts';
-import { parameterServer } from '../collectives/parameter-server.ts';
-import { payloadRegion } from '../collectives/payload-region.ts';
-import { combinedAlone, valueBytesIn, type Combined } from '../memory/payload.ts';
+import type { TransportCommunicator } from '../collectives/communicator.ts';
+import { gather } from '../collectives/gather.ts';
+import {
+  combinedAlone,
+  valueBytesIn,
+  type Combined,
+  type Payload,
+} from '../memory/payload.ts';
 import {
   carriageOf,
   type Carriage,
   type CommunicationRequest,
   type ExchangeStatistics,
 } from '../methods/method.ts';
-import type { GradientBucket } from '../methods/bucket-compressor.ts';
+import type { GradientBucket, NotFiniteElement } from '../methods/bucket-compressor.ts';
 import type { Arena } from '../memory/arena.ts';
 import { awaitedElsewhere } from '../../shared/async/awaited-elsewhere.ts';
 import type { PhaseClock } from '../profile/phase-clock.ts';
-import {
-  largestOf,
-  planBuckets,
-  type Bucket,
-  type FlatTensor,
-} from '../plan/buckets.ts';
+import { planBuckets, type Bucket, type FlatTensor } from '../plan/buckets.ts';
 import { compresses } from '../plan/tensor-policy.ts';
 import { BucketCarrier, settingsOf } from '../auto/collective-choice.ts';
 import { observeBuckets, type BucketObservation } from './bucket-observations.ts';
 import { BucketStates } from './bucket-states.ts';
 import { BucketSums } from './bucket-sums.ts';
+import { CarriedPayloads } from './carried-payloads.ts';
 import type { CollectiveGroup } from './collective-group.ts';
 import { addStatistics, type ExchangeSummary } from './exchange-statistics.ts';
 import { ExchangeWatch } from '../auto/exchange-watch.ts';
@@ -38,11 +40,9 @@ import type { GradientSite } from '../sites/gradient-site.ts';
 import { timedExchange } from '../sites/timed-exchange.ts';
 import type { NetworkKnowledge } from '../auto/network-knowledge.ts';
 import type { Transport } from '../transport/transport.ts';
-import {
-  RefusingGuard,
-  SkippingGuard,
-  type NotFiniteGuard,
-} from './not-finite-guard.ts';
+import { NotFiniteInput } from '../work/not-finite-input.ts';
+import type { Answer } from '../work/steps.ts';
+import { notFiniteGuard, type NotFiniteGuard } from './not-finite-guard.ts';
 import type { RunOptions, TakePayload } from './run-request.ts';
 import { StepNumbers } from './step-numbers.ts';
 import { bucketStream } from './streams.ts';
@@ -66,12 +66,16 @@ interface BucketExchange {
   readonly compressor: GradientBucket;
   readonly carriage: Carriage;
   readonly carrier: BucketCarrier;
+  readonly stream: number;
+  /** The way to the other ranks, on this stream. */
+  readonly communicator: TransportCommunicator;
 }
 
-/** The collective that carried the most bytes of a bucket in an exchange. */
-interface Carried {
-  readonly bytes: number;
-  readonly by: string;
+/** Facts that the buckets of an exchange have in common. */
+interface Setting {
+  readonly iteration: number;
+  readonly isFinite: boolean;
+  readonly guard: NotFiniteGuard;
 }
 
 export class PlanExecution implements Disposable {
@@ -79,24 +83,23 @@ export class PlanExecution implements Disposable {
   readonly watch: ExchangeWatch;
   /** The buckets' state besides the residual. */
   readonly states: BucketStates;
+  /** Whether every bucket is sent as its own values. */
+  readonly isUncompressed: boolean;
   /** Sums of what the buckets cost. */
   readonly sums: BucketSums;
+  /** The payloads of this rank. */
+  readonly carried: CarriedPayloads;
   readonly #options: ExecutionOptions;
   readonly #exchanges: readonly BucketExchange[];
-  /** Buckets of the last exchange: all, unless models step in turns. */
-  #due: readonly BucketExchange[];
   readonly #numbers = new StepNumbers();
-  /** The carriers of each bucket's payloads in its last exchange. */
-  readonly #carried: (Carried | undefined)[] = [];
   /** Receives the payloads instead of the other ranks. */
   #take: TakePayload | undefined;
-  /** Bytes of this rank's payloads in each bucket's last exchange. */
-  readonly #payloads: number[];
   readonly #statistics: ExchangeStatistics[] = [];
 
   constructor(options: ExecutionOptions) {
     const { arena, group, knowledge, plan, seed, site, tensors } = options;
     this.#options = options;
+    this.isUncompressed = !compresses(plan);
     const { rank, size: world, places } = group;
     const network = knowledge.costBy(heedsTimes(plan.collective));
     const buckets = planBuckets(tensors, plan);
@@ -104,19 +107,21 @@ export class PlanExecution implements Disposable {
     this.#exchanges = buckets.map((bucket) => {
       const { method, parameters } = bucket.policy;
       const carriage = carriageOf(method, parameters);
+      const stream = bucketStream(bucket.index);
       return {
         bucket,
         carriage,
         carrier: new BucketCarrier(plan, bucket, world, network, places),
+        stream,
+        communicator: group.communicator(stream),
         compressor: site.open({ bucket, method, parameters, seed, rank, world }),
       };
     });
-    this.#due = this.#exchanges;
-    this.#payloads = this.#exchanges.map(() => 0);
+    this.carried = new CarriedPayloads(buckets);
     this.states = new BucketStates(this.#exchanges, group);
     this.sums = new BucketSums({
       clock: options.clock,
-      buckets: this.#exchanges.map(({ bucket }) => bucket),
+      buckets,
       ranks: world,
       site,
     });
@@ -128,11 +133,6 @@ export class PlanExecution implements Disposable {
       arena,
       knowledge,
     });
-  }
-
-  /** Whether every bucket is sent as its own values. */
-  get isUncompressed(): boolean {
-    return !compresses(this.#options.plan);
   }
 
   /** The first element of the bucket that is exchanged first. */
@@ -147,33 +147,14 @@ export class PlanExecution implements Disposable {
     );
   }
 
-  /** Payload bytes of this rank in the last exchange. */
-  get payloadBytes(): number {
-    return this.#due.reduce(
-      (sum, { bucket }) => sum + this.#payloads[bucket.index]!,
-      0,
-    );
-  }
-
   /** Observations of each bucket's last exchange. Costs a pass over the residual. */
   async observe(): Promise<readonly BucketObservation[]> {
     const exchanged = this.#exchanges.flatMap(({ bucket }) => {
       const statistics = this.#statistics[bucket.index];
-      const payload = this.#payloads[bucket.index]!;
+      const payload = this.carried.bytesOf(bucket.index);
       return statistics === undefined ? [] : [{ bucket, payload, statistics }];
     });
     return await observeBuckets(exchanged, this.#options.site.residual);
-  }
-
-  /** The collective that carried the largest bucket in the last exchange. */
-  get largestCollective(): string {
-    const some = this.#due.length === 0 ? this.#exchanges : this.#due;
-    return this.#carriedBy(largestOf(some.map(({ bucket }) => bucket)).index);
-  }
-
-  #carriedBy(index: number): string {
-    const served = this.#take !== undefined;
-    return this.#carried[index]?.by ?? (served ? parameterServer.id : 'allgather');
   }
 
   /**
@@ -195,15 +176,26 @@ export class PlanExecution implements Disposable {
       part === undefined
         ? this.#exchanges
         : this.#exchanges.filter(({ bucket }) => part.has(bucket));
-    this.#due = due;
     const models = due.map(({ bucket }) => bucket.model);
     const numberOf = this.#numbers.begin(iteration, models, part);
-    const guard = this.#guard(named, checked);
+    const { clock, site, transport } = this.#options;
+    const guard = notFiniteGuard(
+      {
+        clock,
+        site,
+        iteration: named,
+        // The rank in the world; a group of replicas has its own numbering.
+        rank: transport.rank,
+        buckets: due.length,
+        passes: this.isUncompressed,
+      },
+      checked,
+    );
     this.#take = take;
-    for (const { bucket } of due) {
-      this.#payloads[bucket.index] = 0;
-      this.#carried[bucket.index] = undefined;
-    }
+    this.carried.begin(
+      due.map(({ bucket }) => bucket),
+      take !== undefined,
+    );
     this.sums.begin();
     const running: (Promise<ExchangeStatistics> | undefined)[] = [];
     for (const [place, exchange] of due.entries()) {
@@ -237,8 +229,8 @@ export class PlanExecution implements Disposable {
       results.map(({ bucket: { index }, statistics }) => ({
         index,
         statistics,
-        payload: this.#payloads[index]!,
-        collective: this.#carriedBy(index),
+        payload: this.carried.bytesOf(index),
+        collective: this.carried.by(index),
       })),
     );
     return addStatistics(
@@ -250,9 +242,9 @@ export class PlanExecution implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const { bucket, compressor } of this.#exchanges) {
+    for (const { compressor, stream } of this.#exchanges) {
       compressor[Symbol.dispose]();
-      this.#options.group.release(bucketStream(bucket.index));
+      this.#options.group.release(stream);
     }
   }
 
@@ -274,30 +266,16 @@ export class PlanExecution implements Disposable {
     return statistics;
   }
 
-  #guard(named: number, checked: RunOptions['checked']): NotFiniteGuard {
-    const { clock, site, transport } = this.#options;
-    // The rank in the world; a group of replicas has its own numbering.
-    const options = { clock, site, iteration: named, rank: transport.rank };
-    if (checked === undefined) return new RefusingGuard(options);
-    const { isUncompressed: passes } = this;
-    return new SkippingGuard(
-      { ...options, passes, buckets: this.#due.length },
-      checked,
-    );
-  }
-
   async #exchangeBucket(
     exchange: BucketExchange,
-    {
-      guard,
-      isFinite,
-      iteration,
-    }: { iteration: number; isFinite: boolean; guard: NotFiniteGuard },
+    setting: Setting,
   ): Promise<ExchangeStatistics> {
     const { clock } = this.#options;
-    const { bucket, compressor } = exchange;
-    const stream = bucketStream(bucket.index);
-    const finite = guard.begin(exchange, isFinite);
+    const { bucket, compressor, stream } = exchange;
+    const { guard, iteration } = setting;
+    const finite = this.#begin(exchange, setting);
+    // Others are checked as they are compressed.
+    if (compressor.talks) guard.checked?.();
     if (this.sums.isLast) {
       const squares = clock.measure('compress', () => compressor.wanted);
       this.sums.wanted(bucket.index, squares);
@@ -310,7 +288,8 @@ export class PlanExecution implements Disposable {
     if (compressor.talks) {
       return await timedExchange(clock, compressor, iteration, communicate, stream);
     }
-    const encoded = guard.encode(exchange, () => compressor.encode(iteration));
+    const encoded = this.#encode(exchange, setting);
+    guard.checked?.();
     const payload = encoded instanceof Promise ? await encoded : encoded;
     // A method in its warm-up sends a dense vector, whatever it sends later.
     const reduces = exchange.carriage.reducible || payload.kind === 'dense';
@@ -323,12 +302,55 @@ export class PlanExecution implements Disposable {
     );
   }
 
+  /**
+   * Begins a bucket. Returns what must resolve before anything leaves this rank; undefined if
+   * nothing must.
+   */
+  #begin(
+    exchange: BucketExchange,
+    { guard, isFinite }: Setting,
+  ): Promise<void> | undefined {
+    const { compressor, stream } = exchange;
+    const check = (element: NotFiniteElement | undefined): void => {
+      if (element !== undefined) guard.meet(element, exchange);
+    };
+    const begin = () => compressor.begin(isFinite);
+    const found = this.#options.clock.follow('compress', begin, stream);
+    if (!(found instanceof Promise)) {
+      check(found);
+      return undefined;
+    }
+    const finite = found.then(check);
+    finite.catch(awaitedElsewhere);
+    return finite;
+  }
+
+  /** Compresses a bucket that is one message, again if the guard lets it. */
+  #encode(exchange: BucketExchange, { guard, iteration }: Setting): Answer<Payload> {
+    const { clock } = this.#options;
+    const { compressor, stream } = exchange;
+    const work = () => compressor.encode(iteration);
+    const encode = () => clock.follow('compress', work, stream);
+    const meet = (error: unknown): Answer<Payload> => {
+      if (!(error instanceof NotFiniteInput)) throw error;
+      guard.meet(error, exchange);
+      return encode();
+    };
+    try {
+      const encoded = encode();
+      return encoded instanceof Promise ? encoded.catch(meet) : encoded;
+    } catch (error) {
+      return meet(error);
+    }
+  }
+
   async #communicate(
-    { bucket, carrier }: BucketExchange,
+    exchange: BucketExchange,
     request: CommunicationRequest,
   ): Promise<Combined> {
+    const { bucket, carrier } = exchange;
     const { payload, operation } = request;
-    this.#payloads[bucket.index]! += payloadRegion(payload).bytes;
+    this.carried.add(bucket.index, request);
     if (this.#take !== undefined) {
       await this.#take(bucket, payload);
       return combinedAlone(payload);
@@ -343,41 +365,31 @@ export class PlanExecution implements Disposable {
             valueBytes: valueBytesIn(payload),
           })
         : undefined;
-    if (operation !== 'broadcast') {
-      const by = collective?.id ?? 'allgather';
-      const { index } = bucket;
-      if (data.bytes >= (this.#carried[index]?.bytes ?? 0)) {
-        this.#carried[index] = { bytes: data.bytes, by };
-      }
-    }
-    const combined = await this.#send(
-      bucketStream(bucket.index),
-      request,
-      collective,
-      carrier,
-    );
+    this.carried.carry(bucket.index, request, collective?.id);
+    const combined = await this.#send(exchange, request, collective);
     this.watch.answered(bucket.index, request, collective, combined);
     return combined;
   }
 
   /** @param collective of a reduction */
   #send(
-    stream: number,
+    { carrier, communicator }: BucketExchange,
     request: CommunicationRequest,
     collective: CollectiveDefinition | undefined,
-    carrier: BucketCarrier,
   ): Promise<Combined> {
-    const { group } = this.#options;
     const { payload } = request;
     switch (request.operation) {
       case 'reduce': {
         const settings = settingsOf(this.#options.plan, collective!, carrier);
-        return group.reduce(stream, collective!, payload, settings);
+        const begun = communicator.beginWith(collective!, payload, settings);
+        return collective!.run(begun, payload);
       }
       case 'gather':
-        return group.gather(stream, payload);
-      case 'broadcast':
-        return group.broadcast(stream, payload, request.root);
+        return gather.run(communicator.beginWith(gather, payload), payload);
+      case 'broadcast': {
+        const begun = communicator.beginWith(broadcast, payload);
+        return broadcast.run(begun, payload, request.root);
+      }
       default:
         return request satisfies never;
     }

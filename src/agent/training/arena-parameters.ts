@@ -14,12 +14,7 @@ import { averageLimit } from '../../shared/spec/optimizer-spec.ts';
 import type { Kernels } from '../kernels/kernels.ts';
 import type { Arena, Vector } from '../memory/arena.ts';
 import type { Optimizer, OptimizerSettings } from './optimizers/optimizer.ts';
-import {
-  sliceOf,
-  type AveragedGradient,
-  type ParameterMemory,
-} from './parameter-memory.ts';
-import { copyOut } from './runtime/copy-out.ts';
+import type { AveragedGradient, ParameterMemory } from './parameter-memory.ts';
 import type { Jax, JaxArray } from './runtime/jax-runtime.ts';
 import type { ParameterTensor } from './trainer.ts';
 
@@ -69,7 +64,7 @@ export class ArenaParameters implements ParameterMemory {
   readonly weights: Vector;
   #onDevice: JaxArray[];
   /** Whether the arrays of jax-js are the arena's weights. */
-  readonly #areInPlace: boolean;
+  readonly areInPlace: boolean;
   #plain: readonly boolean[];
 
   /** Takes over from the current storage of the parameters, which is closed. */
@@ -124,26 +119,12 @@ export class ArenaParameters implements ParameterMemory {
     const moved = arrays.map((array, i) =>
       (array as Movable).movedTo?.(memory, places[i]!.weights.offset),
     );
-    this.#areInPlace = moved.every((array) => array !== undefined);
+    this.areInPlace = moved.every((array) => array !== undefined);
     this.#onDevice = arrays.map((array, i) => moved[i] ?? array);
   }
 
   used(): JaxArray[] {
     return this.#parts.jax.tree.ref(this.#onDevice);
-  }
-
-  async download(
-    arrays: readonly JaxArray[],
-    flat: Float32Array,
-    first = 0,
-  ): Promise<boolean> {
-    const { tensors } = this.#parts;
-    const finite = await Promise.all(
-      arrays.map((array, i) =>
-        this.#download(array, sliceOf(flat, tensors[first + i]!)),
-      ),
-    );
-    return !finite.includes(false);
   }
 
   step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
@@ -191,23 +172,6 @@ export class ArenaParameters implements ParameterMemory {
     this.#onDevice = [];
   }
 
-  /** Downloads one tensor's gradient. */
-  async #download(array: JaxArray, out: Float32Array): Promise<boolean> {
-    const { gradient, kernels } = this.#parts.memory;
-    const within = out.byteOffset - gradient.offset;
-    const isInArena =
-      out.buffer instanceof SharedArrayBuffer &&
-      within >= 0 &&
-      within + out.byteLength <= 4 * gradient.length;
-    let isFinite = false;
-    // JavaScript copies shared memory a word at a time, three times as slowly.
-    const copy = (to: Float32Array, values: Float32Array): void => {
-      isFinite = kernels.copyFinite(vectorOf(to), vectorOf(values)) < 0;
-    };
-    await copyOut(array, out, this.#areInPlace && isInArena ? copy : undefined);
-    return isFinite;
-  }
-
   #held(tensor: number, vector?: number): Float32Array {
     const { state, values } = this.#places[tensor]!;
     return vector === undefined ? values : this.#parts.memory.arena.f32(state[vector]!);
@@ -215,7 +179,7 @@ export class ArenaParameters implements ParameterMemory {
 
   /** Copies the arena's weights to the device, reusing its memory, if they are not the same. */
   #renew(tensor: number): void {
-    if (this.#areInPlace) return;
+    if (this.areInPlace) return;
     this.#onDevice[tensor]!.dispose();
     this.#onDevice[tensor] = this.#upload(this.#places[tensor]!);
   }
@@ -236,7 +200,3 @@ export class ArenaParameters implements ParameterMemory {
     return norm > limit ? limit / norm : 1;
   }
 }
-
-const vectorOf = ({ byteOffset, length }: Float32Array): Vector => {
-  return { offset: byteOffset, length };
-};

@@ -49,18 +49,6 @@ export class DeviceParameters implements ParameterMemory {
     return this.#jax.tree.ref(this.#weights);
   }
 
-  async download(
-    arrays: readonly JaxArray[],
-    flat: Float32Array,
-    first = 0,
-  ): Promise<boolean> {
-    const { tensors } = this.#parts;
-    await Promise.all(
-      arrays.map((array, i) => copyOut(array, sliceOf(flat, tensors[first + i]!))),
-    );
-    return false;
-  }
-
   async step(gradient: AveragedGradient, rates: readonly number[]): Promise<void> {
     const { optimizer, settings } = this.#parts;
     const decayMoves = optimizer.decayHasVelocity?.(settings) === true;

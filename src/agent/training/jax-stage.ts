@@ -99,7 +99,7 @@ export class JaxStage implements StageComputer {
   finish(): Promise<readonly Float32Array[]> {
     return this.#watch(async () => {
       const { borrowed, whole } = this.#sum;
-      await this.#parts.weights.memory.download(whole, this.#gradient);
+      await this.#parts.weights.download(whole, this.#gradient);
       const data = await Promise.all(borrowed.map((array) => array.data()));
       return data as Float32Array[];
     });

@@ -170,7 +170,7 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
     );
     await this.weights.oneForAll(measures[0]);
     const ofRows = Promise.all(rows.map((array) => array.data()));
-    await this.weights.memory.download(whole, out);
+    await this.weights.download(whole, out);
     this.weights.tables.scatter((await ofRows) as Float32Array[], loader.values, out);
     this.jax.tree.dispose([loss, measures]);
   }
@@ -213,14 +213,14 @@ export class JaxTrainer extends ParameterTrainer implements Trainer {
   ): Promise<boolean> {
     if (ready === undefined) {
       const ofRows = Promise.all(rows.map((array) => array.data()));
-      const isFinite = await this.weights.memory.download(whole, gradient);
+      const isFinite = await this.weights.download(whole, gradient);
       this.#scatterRows(await ofRows, gradient);
       return isFinite && rows.length === 0;
     }
     // jax-js computes what is requested first, and no more than that.
     let place = this.tensors.length;
     for (let index = this.weights.whole.length - 1; index >= 0; index--) {
-      await this.weights.memory.download([whole[index]!], gradient, index);
+      await this.weights.download([whole[index]!], gradient, index);
       const isNext = this.tensors[place - 1] === this.weights.whole[index];
       // What is ready is exchanged at once.
       this.runtime.check();

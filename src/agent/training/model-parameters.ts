@@ -1,7 +1,7 @@
 /**
  * The parameters of a replica, or of its part in a pipeline: weights and the optimiser's state
- * stay in place between iterations, and an averaged gradient moves them. Tables are on the
- * host; the functions get only the rows that a batch uses.
+ * stay in place between iterations, gradients are copied out of jax-js, and their average moves
+ * the weights. Tables are on the host; the functions get only the rows that a batch uses.
  */
 import { ArenaParameters, type ParameterArena } from './arena-parameters.ts';
 import type { Vector } from '../memory/arena.ts';
@@ -17,6 +17,7 @@ import {
   type AveragedGradient,
   type ParameterMemory,
 } from './parameter-memory.ts';
+import { copyOut } from './runtime/copy-out.ts';
 import type { Jax, JaxArray, JaxRuntime } from './runtime/jax-runtime.ts';
 import type { ParameterTensor, TrainerOptions } from './trainer.ts';
 
@@ -42,6 +43,8 @@ export class ModelParameters {
   readonly #parts: ModelParametersOptions;
   readonly #jax: Jax;
   #memory: ParameterMemory;
+  /** The arena, if arrays of jax-js are in its memory. */
+  #sameMemory: ParameterArena | undefined;
   /** State vectors of the optimiser. */
   readonly #vectors: number;
   /** Whether a tensor takes plain steps, by its index. */
@@ -75,7 +78,7 @@ export class ModelParameters {
   async joinArena(memory: ParameterArena): Promise<void> {
     const { feeds, optimizer, options, runtime } = this.#parts;
     if (runtime.backend !== 'wasm' || optimizer.stepInArena === undefined) return;
-    this.#memory = await ArenaParameters.takeOver(this.#memory, {
+    const inArena = await ArenaParameters.takeOver(this.#memory, {
       jax: this.#jax,
       feeds,
       optimizer,
@@ -83,12 +86,9 @@ export class ModelParameters {
       tensors: this.whole,
       settings: options.optimizer,
     });
-    this.#memory.takePlainSteps(this.#ofWhole(this.#plain), []);
-  }
-
-  /** Memory of the whole tensors; another one after `joinArena`. */
-  get memory(): ParameterMemory {
-    return this.#memory;
+    inArena.takePlainSteps(this.#ofWhole(this.#plain), []);
+    this.#memory = inArena;
+    if (inArena.areInPlace) this.#sameMemory = memory;
   }
 
   /** The whole tensors in the arena, one behind the other; undefined if they are not there. */
@@ -115,6 +115,36 @@ export class ModelParameters {
     });
     // In this order, which results have as well: rows of tables come last in a backward pass.
     return { rows, whole: this.#memory.used() };
+  }
+
+  /**
+   * Copies gradients, consuming their arrays, to their whole tensors' places in a flat vector.
+   * Resolves to whether they are known to be finite.
+   * @param first the first array's tensor among the whole ones
+   */
+  async download(
+    arrays: readonly JaxArray[],
+    flat: Float32Array,
+    first = 0,
+  ): Promise<boolean> {
+    const out = (i: number): Float32Array => sliceOf(flat, this.whole[first + i]!);
+    const memory = this.#sameMemory;
+    if (memory === undefined || !isWithin(flat, memory.gradient)) {
+      await Promise.all(arrays.map((array, i) => copyOut(array, out(i))));
+      return false;
+    }
+    const finite = await Promise.all(
+      arrays.map(async (array, i) => {
+        let isFinite = false;
+        // JavaScript copies shared memory a word at a time, three times as slowly.
+        await copyOut(array, out(i), (to, values) => {
+          const found = memory.kernels.copyFinite(vectorOf(to), vectorOf(values));
+          isFinite = found < 0;
+        });
+        return isFinite;
+      }),
+    );
+    return !finite.includes(false);
   }
 
   /**
@@ -250,6 +280,23 @@ export class ModelParameters {
     this.tables.step(gradient, rule, this.#plain, decayMoves);
   }
 }
+
+/** Whether a vector is part of one in the arena. */
+function isWithin(
+  { buffer, byteLength, byteOffset }: Float32Array,
+  { length, offset }: Vector,
+): boolean {
+  const within = byteOffset - offset;
+  return (
+    buffer instanceof SharedArrayBuffer &&
+    within >= 0 &&
+    within + byteLength <= 4 * length
+  );
+}
+
+const vectorOf = ({ byteOffset, length }: Float32Array): Vector => {
+  return { offset: byteOffset, length };
+};
 
 /** Places each tensor in the flat gradient, one behind the other. */
 function layOut(tensors: readonly ModelTensor[]): ParameterTensor[] {

@@ -13,16 +13,6 @@ export interface ParameterMemory {
   /** All tensors on the device, in order, for a function to consume. */
   used(): JaxArray[];
   /**
-   * Copies gradients, consuming their arrays, to their tensors' places in a flat vector. Resolves to
-   * whether they are known to be finite.
-   * @param first the first array's tensor
-   */
-  download(
-    arrays: readonly JaxArray[],
-    flat: Float32Array,
-    first?: number,
-  ): Promise<boolean>;
-  /**
    * One step of the optimiser, done when this resolves.
    * @param rates the learning rate, then the optimiser's factors
    */

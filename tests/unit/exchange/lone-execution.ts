@@ -2,10 +2,12 @@
  * A plan as a run executes it, by one rank alone, noting what is said to the other ranks.
  * The gradient is Gaussian noise.
  */
-import type { CollectiveDefinition } from '../../../src/agent/collectives/collective.ts';
+import { broadcast } from '../../../src/agent/collectives/broadcast.ts';
+import type { TransportCommunicator } from '../../../src/agent/collectives/communicator.ts';
+import { gather } from '../../../src/agent/collectives/gather.ts';
 import { payloadRegion } from '../../../src/agent/collectives/payload-region.ts';
 import type { ExpectedMessage } from '../../../src/agent/methods/method.ts';
-import type { Combined, Payload } from '../../../src/agent/memory/payload.ts';
+import type { Payload } from '../../../src/agent/memory/payload.ts';
 import { ArenaSite } from '../../../src/agent/sites/arena-site.ts';
 import type { FlatTensor } from '../../../src/agent/plan/buckets.ts';
 import {
@@ -26,27 +28,18 @@ const DEVIATION = 0.01;
 class NotingGroup extends CollectiveGroup {
   readonly messages: ExpectedMessage[] = [];
 
-  override reduce(
-    stream: number,
-    collective: CollectiveDefinition,
-    payload: Payload,
-  ): Promise<Combined> {
-    this.#note('reduce', payload);
-    return super.reduce(stream, collective, payload);
-  }
+  readonly #noted = new Set<TransportCommunicator>();
 
-  override gather(stream: number, payload: Payload): Promise<Combined> {
-    this.#note('gather', payload);
-    return super.gather(stream, payload);
-  }
-
-  override broadcast(
-    stream: number,
-    payload: Payload,
-    root: number,
-  ): Promise<Combined> {
-    this.#note('broadcast', payload);
-    return super.broadcast(stream, payload, root);
+  override communicator(stream: number): TransportCommunicator {
+    const communicator = super.communicator(stream);
+    if (this.#noted.has(communicator)) return communicator;
+    this.#noted.add(communicator);
+    const begin = communicator.beginWith.bind(communicator);
+    communicator.beginWith = (operation, payload) => {
+      this.#note(operationOf(operation), payload);
+      return begin(operation, payload);
+    };
+    return communicator;
   }
 
   #note(operation: ExpectedMessage['operation'], payload: Payload): void {
@@ -60,6 +53,15 @@ class NotingGroup extends CollectiveGroup {
       ...(entries === undefined ? {} : { entries }),
     });
   }
+}
+
+function operationOf({
+  code,
+}: {
+  readonly code: number;
+}): ExpectedMessage['operation'] {
+  if (code === gather.code) return 'gather';
+  return code === broadcast.code ? 'broadcast' : 'reduce';
 }
 
 /** What is said in the last of a few exchanges, of which the first is `iteration`. */

@@ -11,8 +11,8 @@ import { sharedCalls } from './shared-calls.ts';
 import { CURSOR, THREAD_BYTES, TILES, TOTAL } from './thread-scratch.ts';
 
 /**
- * Vectors from this many elements on are shared. Waking a thread costs 10 to 40 µs, one
- * pass over this many elements about 40 µs.
+ * Vectors from this many elements on are shared among several threads. Waking a thread costs
+ * 10 to 40 µs, one pass over this many elements about 40 µs.
  */
 export const SHARED_LENGTH = 4 * SLICE;
 
@@ -23,6 +23,8 @@ export class KernelPool {
   readonly exports: KernelExports;
   /** Calls that all threads share. */
   readonly sliced: SlicedCalls;
+  /** Vectors from this many elements on are shared: `SHARED_LENGTH`; one thread alone has none. */
+  readonly sharedFrom: number;
   readonly #threads: KernelThreads | undefined;
   readonly #arena: Arena;
   #scratch: Region | undefined;
@@ -31,21 +33,15 @@ export class KernelPool {
   constructor(arena: Arena, exports: KernelExports, threads?: KernelThreads) {
     this.#arena = arena;
     this.count = threads?.count ?? 1;
+    this.sharedFrom = this.count > 1 ? SHARED_LENGTH : Infinity;
     this.exports = exports;
     this.sliced = threads === undefined ? exports : sharedCalls(exports, threads);
     this.#threads = threads;
   }
 
-  /**
-   * Whether threads share the work on this many elements, that is, whether waking them pays.
-   */
-  shares(length: number): boolean {
-    return length >= SHARED_LENGTH && this.count > 1;
-  }
-
   /** The calls for vectors of this many elements. */
   over(length: number): SlicedCalls {
-    return length < SHARED_LENGTH ? this.exports : this.sliced;
+    return length < this.sharedFrom ? this.exports : this.sliced;
   }
 
   /** 32 KiB for histograms, the first thread's; the others' follow at `THREAD_BYTES`. */

@@ -109,7 +109,7 @@ export class SlicedSelection {
     if (candidates === undefined || candidates.found < k) return false;
     const { found, indices } = candidates;
     const values = { offset: candidates.values as number, length: found } as X;
-    if (this.#pool.shares(found)) {
+    if (found >= this.#pool.sharedFrom) {
       this.#selectByRadix(values, k, out);
     } else {
       const { offset, length } = values;

@@ -160,7 +160,7 @@ export class WasmKernels implements Kernels {
 
   twoMeans({ offset, length }: X): TwoMeans {
     const run = this.#run;
-    if (this.#pool.shares(length)) return this.#sharedMeans(offset, length);
+    if (length >= this.#pool.sharedFrom) return this.#sharedMeans(offset, length);
     run.twoMeans(offset, length);
     return { plus: run.plusMean(), minus: run.minusMean() };
   }

@@ -70,7 +70,7 @@ export class WasmQuantization implements QuantizationKernels {
     requireElements(scales, runsOf(n, runLength));
     requireCapacity(codes, packedBytes(n, bits));
     let kind = scale;
-    if (kind !== 'given' && runLength >= n && this.#pool.shares(n)) {
+    if (kind !== 'given' && runLength >= n && n >= this.#pool.sharedFrom) {
       this.#arena.f32(scales)[0] =
         kind === 'max' ? this.#maximum(x) : roundedNormOf(this.fixedSums(x));
       kind = 'given';

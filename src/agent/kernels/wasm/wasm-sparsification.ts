@@ -37,6 +37,8 @@ export class WasmSparsification implements SparsificationKernels {
   readonly #arena: Arena;
   readonly #pool: KernelPool;
   readonly #run: KernelExports;
+  /** Threads share vectors from this many elements on. */
+  readonly #sharedFrom: number;
   readonly #sliced: SlicedSelection;
   readonly #scratch: Scratch;
 
@@ -44,6 +46,7 @@ export class WasmSparsification implements SparsificationKernels {
     this.#arena = arena;
     this.#pool = pool;
     this.#run = pool.exports;
+    this.#sharedFrom = pool.sharedFrom;
     this.#sliced = new SlicedSelection(arena, pool);
     this.#scratch = new Scratch(arena);
   }
@@ -55,7 +58,7 @@ export class WasmSparsification implements SparsificationKernels {
     requireStreamCapacity(out, count);
     if (k >= n) {
       this.#run.selectAll(x.offset, n, offset);
-    } else if (count > 0 && this.#pool.shares(n)) {
+    } else if (count > 0 && n >= this.#sharedFrom) {
       const indices = out.offset as number as Of<'indices'>;
       const values = (offset + 4 * count) as Of<'values'>;
       this.#sliced.selectTopK(x, count, { indices, values });
@@ -68,7 +71,7 @@ export class WasmSparsification implements SparsificationKernels {
   kthMagnitude(x: X, k: Of<'k'>): number {
     if (k < 1 || k > x.length)
       throw new Error(`internal: magnitude ${k} of ${x.length}`);
-    return this.#pool.shares(x.length)
+    return x.length >= this.#sharedFrom
       ? floatOf(this.#sliced.kthLargest(x, k))
       : this.#run.kthMagnitude(x.offset, x.length, k, this.#pool.bins);
   }
@@ -85,7 +88,7 @@ export class WasmSparsification implements SparsificationKernels {
     const most = Math.min(limit, room.capacity - count);
     const indices = (room.offset + 4 * count) as Of<'indices'>;
     const values = (indices + 4 * room.capacity) as Of<'values'>;
-    if (this.#pool.shares(length)) {
+    if (length >= this.#sharedFrom) {
       const place = { indices, values };
       const found = this.#sliced.appendAtLeast(x, threshold, first, most, place);
       if (found !== undefined) return count + found;

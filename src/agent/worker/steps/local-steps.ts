@@ -15,7 +15,7 @@
 import type { LocalStepsSettings } from '../../../shared/spec/parallelism/local-steps.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import { OuterOptimizer } from './outer-optimizer.ts';
-import { computeGradient } from '../trainers/compute-gradient.ts';
+import { BatchGradients } from '../trainers/batch-gradients.ts';
 import {
   isDue,
   type Span,
@@ -34,6 +34,7 @@ export interface LocalStepsOptions extends StepsOptions {
 
 export class LocalSteps implements Steps {
   readonly #options: LocalStepsOptions;
+  readonly #gradients: BatchGradients;
   readonly #outer: OuterOptimizer;
   /** The weights after the last exchange, the same on all ranks. */
   readonly #anchor: Float32Array;
@@ -42,6 +43,7 @@ export class LocalSteps implements Steps {
   constructor(options: LocalStepsOptions) {
     const { settings, trainer } = options;
     this.#options = options;
+    this.#gradients = new BatchGradients(trainer);
     this.#outer = new OuterOptimizer(settings.outer, trainer.length);
     this.#anchor = new Float32Array(trainer.length);
   }
@@ -72,7 +74,7 @@ export class LocalSteps implements Steps {
     if (!this.#anchored) await trainer.readWeights(this.#anchor);
     this.#anchored = true;
     const anchoring = performance.now() - start;
-    const computed = await computeGradient(trainer, iteration, gradient);
+    const computed = await this.#gradients.compute(iteration, gradient);
     requireFinite(computed.step, iteration);
     const begun = performance.now();
     await trainer.applyGradient(gradient, iteration);

@@ -9,7 +9,7 @@ import type { ExchangeProfile } from '../../profile/phase-clock.ts';
 import type { StepResult, Trainer } from '../../training/trainer.ts';
 import type { EngineClient } from '../engine/engine-client.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
-import type { ComputedGradient } from '../trainers/compute-gradient.ts';
+import type { ComputedGradient } from '../trainers/batch-gradients.ts';
 import type { GradientComparison } from './gradient-comparison.ts';
 
 export interface StepsOptions {

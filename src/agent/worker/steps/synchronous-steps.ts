@@ -7,11 +7,7 @@ import { awaitedElsewhere } from '../../../shared/async/awaited-elsewhere.ts';
 import type { ExchangeRequest } from '../../exchange/exchange-calls.ts';
 import type { GradientMemory } from '../../training/trainer.ts';
 import type { EngineCalls } from '../engine/engine-protocol.ts';
-import { BatchAhead } from '../trainers/batch-ahead.ts';
-import {
-  computeGradient,
-  type ComputedGradient,
-} from '../trainers/compute-gradient.ts';
+import { BatchGradients, type ComputedGradient } from '../trainers/batch-gradients.ts';
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface SynchronousStepsOptions extends StepsOptions {
@@ -24,7 +20,7 @@ type ExchangedStep = Omit<TakenStep, 'apply' | 'applied'>;
 
 export class SynchronousSteps implements Steps {
   readonly #options: SynchronousStepsOptions;
-  readonly #batches: BatchAhead;
+  readonly #gradients: BatchGradients;
   readonly state = [];
   /** The next iteration's gradient, if already computed. */
   #ahead: ComputedGradient | undefined;
@@ -32,7 +28,7 @@ export class SynchronousSteps implements Steps {
 
   constructor(options: SynchronousStepsOptions) {
     this.#options = options;
-    this.#batches = new BatchAhead(options.trainer);
+    this.#gradients = new BatchGradients(options.trainer);
   }
 
   get exchanged(): Float32Array | undefined {
@@ -65,7 +61,7 @@ export class SynchronousSteps implements Steps {
     const { comparison, engine, gradient, spec } = this.#options;
     if (spec.overlap === true && !compares) {
       const exchange = this.#exchange(iteration, { beside: 'backward' });
-      const computed = await this.#compute(iteration, gradient, (from) => {
+      const computed = await this.#gradients.compute(iteration, gradient, (from) => {
         engine.advance(iteration, from);
       });
       engine.exposed(iteration);
@@ -73,7 +69,7 @@ export class SynchronousSteps implements Steps {
       return { ...computed, exchange: await exchange, staleness: 0, elsewhere: 0 };
     }
     const ahead = this.#takeAhead();
-    const computed = ahead ?? (await this.#compute(iteration, gradient));
+    const computed = ahead ?? (await this.#gradients.compute(iteration, gradient));
     // The comparison needs the vector on the host.
     if (compares) await comparison.keep(gradient as Float32Array);
     const staleness = ahead === undefined ? 0 : 1;
@@ -89,7 +85,7 @@ export class SynchronousSteps implements Steps {
       };
     }
     const exchange = this.#exchange(iteration, { beside: 'next' });
-    this.#ahead = await this.#compute(iteration + 1, this.#nextMemory);
+    this.#ahead = await this.#gradients.compute(iteration + 1, this.#nextMemory);
     engine.exposed(iteration);
     const elsewhere = timeOf(ahead) - timeOf(this.#ahead);
     return { ...computed, exchange: await exchange, staleness, elsewhere };
@@ -131,19 +127,10 @@ export class SynchronousSteps implements Steps {
     return exchange;
   }
 
-  #compute(
-    iteration: number,
-    into: GradientMemory,
-    ready?: (from: number) => void,
-  ): Promise<ComputedGradient> {
-    const { trainer } = this.#options;
-    return computeGradient(trainer, iteration, into, { ready, batches: this.#batches });
-  }
-
   /** Loads the next batch while this rank waits for the others. */
   #loadNext(iteration: number): void {
     const next = iteration + 1;
-    if (next < this.#options.spec.iterations) this.#batches.loadSoon(next);
+    if (next < this.#options.spec.iterations) this.#gradients.loadSoon(next);
   }
 }
 

@@ -12,7 +12,7 @@
  * Variance Reduction", NIPS 2013; QSGD (Alistarh et al., NIPS 2017), appendix B.
  */
 import type { Arena, Vector } from '../../memory/arena.ts';
-import { computeGradient } from '../trainers/compute-gradient.ts';
+import { BatchGradients } from '../trainers/batch-gradients.ts';
 import { isDue, type Steps, type StepsOptions, type TakenStep } from './steps.ts';
 
 export interface VarianceReducedStepsOptions extends StepsOptions {
@@ -25,6 +25,7 @@ export interface VarianceReducedStepsOptions extends StepsOptions {
 
 export class VarianceReducedSteps implements Steps {
   readonly #options: VarianceReducedStepsOptions;
+  readonly #gradients: BatchGradients;
   /** y, and μ. */
   readonly #snapshot: Float32Array;
   readonly #full: Float32Array;
@@ -36,6 +37,7 @@ export class VarianceReducedSteps implements Steps {
   constructor(options: VarianceReducedStepsOptions) {
     const { length } = options.trainer;
     this.#options = options;
+    this.#gradients = new BatchGradients(options.trainer);
     this.#snapshot = new Float32Array(length);
     this.#full = new Float32Array(length);
     this.#weights = new Float32Array(length);
@@ -62,7 +64,7 @@ export class VarianceReducedSteps implements Steps {
     const { comparison, engine, every, gradient, rank, spec, trainer } = this.#options;
     const { requireFinite } = this.#options;
     const full = iteration % every === 0 ? await this.#takeSnapshot() : NO_TIME;
-    const computed = await computeGradient(trainer, iteration, gradient);
+    const computed = await this.#gradients.compute(iteration, gradient);
     const correcting = performance.now();
     await this.#correct(gradient);
     const compute = computed.compute + performance.now() - correcting;

@@ -1,7 +1,7 @@
 /** A thread that computes gradients: the worker's own, or another one. */
 import type { Arena, Vector } from '../../memory/arena.ts';
 import type { Trainer } from '../../training/trainer.ts';
-import { computeGradient, type ComputedGradient } from './compute-gradient.ts';
+import { BatchGradients, type ComputedGradient } from './batch-gradients.ts';
 
 export interface ThreadGradient extends ComputedGradient {
   /** Time to copy the weights, ms. */
@@ -33,5 +33,6 @@ export async function computeFrom(
   const start = performance.now();
   await trainer.writeWeights(arena.f32(weights));
   const apply = performance.now() - start;
-  return { ...(await computeGradient(trainer, iteration, gradient)), apply };
+  const computed = await new BatchGradients(trainer).compute(iteration, gradient);
+  return { ...computed, apply };
 }
