@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { MOST_RANKS, parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { PROGRAM } from '../../shared/spec/program-spec.ts';
 import { LOCAL_NODE } from '../../shared/machines/node-entry.ts';
-import { withOwnFiles } from '../../main/spec/own-files.ts';
+import { withOwnFiles } from '../../main/spec/spec-source.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
 import { addLaunchOptions, launchRun, type LaunchFlags } from './run.ts';
 import { programEnvironment } from '../session/program-environment.ts';

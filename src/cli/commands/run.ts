@@ -1,8 +1,7 @@
 /** `gradwire run SPEC|PRESET`: launch an experiment and follow it to its end. */
 import type { Command } from 'commander';
-import { withOwnFiles } from '../../main/spec/own-files.ts';
 import { applySettings, parseSwitch } from '../../main/spec/settings.ts';
-import { loadSpecSource } from '../../main/spec/spec-source.ts';
+import { loadSpecSource, withOwnFiles } from '../../main/spec/spec-source.ts';
 import {
   parseExperimentSpec,
   type ParsedSpec,

@@ -1,7 +1,7 @@
 /** `gradwire runs relaunch`: the same spec, as it was or changed, and the same switches. */
 import type { Command } from 'commander';
 import { relaunched } from '../../main/runs/relaunched.ts';
-import { withOwnFiles } from '../../main/spec/own-files.ts';
+import { withOwnFiles } from '../../main/spec/spec-source.ts';
 import { applySettings } from '../../main/spec/settings.ts';
 import {
   parseExperimentSpec,

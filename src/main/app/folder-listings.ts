@@ -12,7 +12,7 @@ import {
   type FolderPlace,
 } from '../../shared/rpc/folder-listing.ts';
 import { userHome } from '../home/user-home.ts';
-import { expandHome } from '../spec/expand-home.ts';
+import { expandHome } from '../spec/user-path.ts';
 
 /** Most entries of a folder that are read: one of a data set may have millions. */
 const MOST_READ = 20_000;

@@ -18,7 +18,7 @@ import { planStep, type PlanParts } from '../plan/plan-step.ts';
 import { predictPoint } from '../plan/predict-run.ts';
 import { whatIf } from '../plan/what-if.ts';
 import type { RunCoordinator } from '../runs/coordinator.ts';
-import { withOwnFiles } from '../spec/own-files.ts';
+import { withOwnFiles } from '../spec/spec-source.ts';
 import { requestedSweep } from '../sweeps/requested-sweep.ts';
 import type { RunStore } from '../store/run-store.ts';
 

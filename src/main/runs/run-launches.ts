@@ -1,11 +1,22 @@
-/** Launches of runs: a spec is checked, its run is stored, its ranks start. */
+/**
+ * Launches of runs: a spec is checked, its run is stored, its ranks start. If the start fails, the
+ * run ends with the error from its journal, if there is one.
+ */
+import { randomBytes } from 'node:crypto';
+import { unlessAborted } from '../../shared/async/unless-aborted.ts';
 import {
+  failure,
   GradwireError,
   inputError,
   toErrorData,
   type ErrorData,
 } from '../../shared/errors/errors.ts';
-import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
+import { portRange, type PortRange } from '../../shared/machines/port-range.ts';
+import { assignRanks, placesOf } from '../../shared/machines/rank-assignment.ts';
+import type {
+  SupervisorRequests,
+  SwitchRequest,
+} from '../../shared/protocol/supervisor.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import {
   nodesOf,
@@ -14,18 +25,34 @@ import {
   type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { checkSlurmRun } from '../../shared/spec/slurm-share.ts';
+import { isHere, listenAddress } from '../cluster/listen-address.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
+import { sameMachine } from '../cluster/same-machine.ts';
+import { START_MS } from '../cluster/stop-deadline.ts';
 import { ownName } from '../home/process-name.ts';
 import type { SweepPlace } from '../store/run-store.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
+import { settleFailedStart } from './failed-start.ts';
+import { copiedTrees } from './program-copies.ts';
 import { relaunched } from './relaunched.ts';
 import { newRunId } from './run-id.ts';
-import {
-  READ_MS,
-  settleFailedStart,
-  startRanks,
-  type StartOptions,
-} from './run-start.ts';
+import { measuredLinks, networkOf, profilesOf } from './run-network.ts';
+import type { ResumePoint } from './run-restarts.ts';
+
+/** Data may have to be read whole before a run can be checked. */
+const READ_MS = 900_000;
+const SECRET_BYTES = 32;
+
+interface StartOptions {
+  /** The iteration from which an interrupted run resumes; default: the run starts. */
+  readonly resume?: ResumePoint | undefined;
+  /** Ends the start before ranks are asked for. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when a machine is about to be asked for ranks: from then on it may have the run. */
+  readonly asking?: (() => void) | undefined;
+}
+
+type Prepared = Promise<SupervisorRequests['prepare']['reply']>;
 
 export class RunLaunches {
   readonly #parts: CoordinatorParts;
@@ -155,19 +182,96 @@ export class RunLaunches {
     }
   }
 
-  /** Starts the ranks of a run, for the first time or from a checkpoint. */
-  async start(
-    id: string,
-    options: Pick<StartOptions, 'resume' | 'signal' | 'asking'>,
-  ): Promise<void> {
-    await startRanks(id, {
-      store: this.#parts.store,
-      followers: this.#parts.followers,
-      tunnels: this.#parts.tunnels,
-      links: this.#parts.linksOf(id),
-      profile: await this.#parts.networkProfile(),
-      ...options,
+  /**
+   * Starts the ranks of a run, for the first time or from a checkpoint: prepares each on its
+   * machine, follows the journals, then lets all begin together. Resolves when all have been told
+   * to begin, or when the run waits for nodes from Slurm; then it begins by itself.
+   * @throws the reason why it did not begin
+   */
+  async start(id: string, { resume, signal, asking }: StartOptions): Promise<void> {
+    const { store, followers, tunnels } = this.#parts;
+    const links = this.#parts.linksOf(id);
+    const profile = await this.#parts.networkProfile();
+    const spec = store.spec(id);
+    const switches = store.switches(id);
+    const secret = randomBytes(SECRET_BYTES);
+    const { slurm } = links[0];
+    const network = networkOf(spec, spec.world.ranks, {
+      profiles: profilesOf(store.facts, links, profile),
+      links: measuredLinks(store.links, links),
     });
+    const shares = assignRanks(spec.world.ranks, links);
+    const places = placesOf(shares);
+    await unlessAborted(Promise.all(links.map((link) => link.connect())), signal);
+    const same = sameMachine(
+      links,
+      (_, second) => `Remove ${second} from world.nodes; its ranks can all be on one.`,
+    );
+    if (same !== undefined) throw same;
+    const isAway = links.some((link) => !isHere(link));
+    // Ranks that resume stay where they were, whatever the directory has become here.
+    const trees =
+      isAway && resume === undefined
+        ? await unlessAborted(copiedTrees(id, spec, links, signal), signal)
+        : undefined;
+    const prepare = async ([link, ranks]: (typeof shares)[number]): Prepared => {
+      const connection = await link.connectToLaunch();
+      asking?.();
+      return connection.request(
+        'prepare',
+        {
+          run: id,
+          spec,
+          switches,
+          ranks,
+          secret,
+          network,
+          places,
+          resume,
+          slurm,
+          tree: trees?.get(link),
+          ...(isHere(link) ? {} : { node: link.name }),
+          listen: listenAddress(link, links),
+          ports: isHere(link) ? herePorts(spec) : link.ports,
+        },
+        READ_MS + START_MS,
+      );
+    };
+    const [lead, ...others] = shares.map((share) => () => prepare(share));
+    // Of two apps that restart a run at once, the one that gets the first node does it.
+    const first = lead!();
+    if (resume !== undefined) await first;
+    const prepared = await Promise.all([first, ...others.map((ask) => ask())]);
+    // Before it begins, so that an immediate failure is seen.
+    await Promise.all(links.map((link) => followers.follow(link, id)));
+    if (prepared.some(({ queued }) => queued === true)) return;
+    for (const [share, [link, ranks]] of shares.entries()) {
+      requireAddresses(link.name, ranks, prepared[share]!.addresses);
+    }
+    const addresses = prepared
+      .flatMap((reply, share) =>
+        reply.addresses.map(({ rank, address }) => ({
+          rank,
+          address:
+            links.length > 1 ? { ...address, node: links[share]!.name } : address,
+        })),
+      )
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ address }) => address);
+    // Ranks on one machine reach each other.
+    const ways =
+      shares.length > 1
+        ? await tunnels.open(id, shares, addresses, resume !== undefined)
+        : undefined;
+    await Promise.all(
+      shares.map(([link]) =>
+        link.request(
+          'begin',
+          { run: id, addresses: ways?.addressesFor(link.name) ?? addresses },
+          START_MS,
+        ),
+      ),
+    );
   }
 
   /** Launches the same spec with the same switches, as they happened. */
@@ -213,3 +317,24 @@ function assertAlone(links: readonly NodeLink[]): void {
     { place: 'world.nodes', next: `Name only ${cluster.name}, or remove it.` },
   );
 }
+
+/** @throws GradwireError `REPLY_INVALID`: otherwise another machine would be blamed */
+function requireAddresses(
+  place: string,
+  ranks: readonly number[],
+  addresses: Awaited<Prepared>['addresses'],
+): void {
+  const given = new Set(addresses.map(({ rank }) => rank));
+  const missing = ranks.find((rank) => !given.has(rank));
+  if (missing === undefined && addresses.length === ranks.length) return;
+  throw failure(
+    'REPLY_INVALID',
+    missing === undefined
+      ? `${addresses.length} addresses for ${ranks.length} ranks`
+      : `no address of rank ${missing}, which was started there`,
+    { place, next: `Deploy the agent again: gradwire nodes deploy ${place}.` },
+  );
+}
+
+const herePorts = ({ world }: ExperimentSpec): PortRange | undefined =>
+  world.ports === undefined ? undefined : portRange(world.ports);

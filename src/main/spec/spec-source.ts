@@ -1,26 +1,42 @@
 /**
- * The sources of specs: a file, stdin (`-`), or a preset that comes with Gradwire. A preset is a
- * YAML file under resources/presets, an ordinary spec; its name without the extension is the
- * preset's id. YAML or JSON (which is YAML) becomes a raw value, or one error that names line and
- * column.
+ * The sources of specs: a file, stdin (`-`), or a preset that comes with Gradwire, and the files of
+ * the user's own that a spec names. A preset is a YAML file under resources/presets, an ordinary
+ * spec; its name without the extension is the preset's id. YAML or JSON (which is YAML) becomes a
+ * raw value, or one error that names line and column.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, existsSync, fstatSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { inputError } from '../../shared/errors/errors.ts';
-import { parseExperimentSpec } from '../../shared/spec/experiment-spec.ts';
+import { GradwireError, inputError } from '../../shared/errors/errors.ts';
+import {
+  parseExperimentSpec,
+  type ExperimentSpec,
+  type ParsedSpec,
+} from '../../shared/spec/experiment-spec.ts';
+import { isModelFile } from '../../shared/spec/model-name.ts';
 import { PRESET_GOALS } from '../../shared/spec/preset-goals.ts';
+import { MOST_MODEL_SOURCE } from '../../shared/spec/workload-spec.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import { shownValue } from '../../shared/words/printable.ts';
 import type { Preset } from '../../shared/rpc/rpc.ts';
 import { installationRoot } from '../home/installation.ts';
+import { expandHome, pythonPath } from './user-path.ts';
 import { YamlFault, yamlValue } from './yaml-value.ts';
 
 const ENDING = '.yaml';
 /** The preset that a new user should see first. */
 const FIRST = 'quickstart';
 const MAX_SPEC_BYTES = 1_000_000;
+/** Most bytes of a model's file: a character has at most four in UTF-8. */
+const MOST_MODEL_BYTES = 4 * MOST_MODEL_SOURCE;
+
+/** Reasons of the system why a model cannot be read. */
+const MODEL_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'cannot be read: permission denied (EACCES)',
+  EISDIR: 'is a directory',
+};
 
 export interface SpecSource {
   readonly raw: unknown;
@@ -170,6 +186,81 @@ export async function loadPresets(): Promise<readonly Preset[]> {
       return { id, title, goal: PRESET_GOALS[id], description, spec, yaml };
     }),
   );
+}
+
+/**
+ * A spec that an agent on any machine can use, and that is complete when it is launched, stored and
+ * repeated: paths become absolute, because the supervisor runs in its own directory, and the text of
+ * a model's file goes into the spec.
+ * @param base the directory that relative paths start from
+ * @throws GradwireError `MODEL_FILE_UNREADABLE`
+ */
+export async function withOwnFiles(
+  spec: ParsedSpec,
+  base: string,
+): Promise<ParsedSpec> {
+  if (!namesFiles(spec)) return spec;
+  return parseExperimentSpec(await embedModelFile(withAbsolutePaths(spec, base), base));
+}
+
+const namesFiles = ({ python, workload }: ParsedSpec): boolean => {
+  const { command, data, model, modelSource, workdir } = workload;
+  const given = [command, data, modelSource, python, workdir];
+  return isModelFile(model) || given.some((value) => value !== undefined);
+};
+
+/** `workload.data`, `workload.workdir` and `python` as absolute paths. */
+function withAbsolutePaths(spec: ExperimentSpec, base: string): ExperimentSpec {
+  const { command, data, workdir = command && '.' } = spec.workload;
+  const { python } = spec;
+  const absolute = (given: string): string => path.resolve(base, expandHome(given));
+  return {
+    ...spec,
+    ...(python === undefined ? {} : { python: pythonPath(python, base) }),
+    workload: {
+      ...spec.workload,
+      ...(data === undefined ? {} : { data: absolute(data) }),
+      ...(workdir === undefined ? {} : { workdir: absolute(workdir) }),
+    },
+  };
+}
+
+/**
+ * An existing text comes from the run being repeated; beside a model's name it is a leftover
+ * and is removed.
+ * @throws GradwireError `MODEL_FILE_UNREADABLE`
+ */
+async function embedModelFile(
+  spec: ExperimentSpec,
+  base: string,
+): Promise<ExperimentSpec> {
+  const { modelSource, ...workload } = spec.workload;
+  const { model } = workload;
+  if (!isModelFile(model)) return { ...spec, workload };
+  if (modelSource !== undefined) return spec;
+  const file = path.resolve(base, expandHome(model));
+  const unusable = (why: string) =>
+    inputError('MODEL_FILE_UNREADABLE', `${file} ${why}`, {
+      place: 'workload.model',
+      next: 'Give the path of a TypeScript or JavaScript file, or the name of a model.',
+    });
+  const tooLong = (length: string) =>
+    unusable(`has ${length}; a model may have at most ${MOST_MODEL_SOURCE} characters`);
+  let text: string;
+  try {
+    const about = await stat(file);
+    // A device or a pipe need not end, and the app would wait for it.
+    if (!about.isFile() && !about.isDirectory())
+      throw unusable('is not a regular file');
+    if (about.size > MOST_MODEL_BYTES) throw tooLong(`${about.size} bytes`);
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof GradwireError) throw error;
+    const why = MODEL_REASONS[(error as NodeJS.ErrnoException).code ?? ''];
+    throw unusable(why ?? `cannot be read: ${(error as Error).message}`);
+  }
+  if (text.length > MOST_MODEL_SOURCE) throw tooLong(`${text.length} characters`);
+  return { ...spec, workload: { ...spec.workload, modelSource: text } };
 }
 
 function unreadable(message: string, place: string): Error {

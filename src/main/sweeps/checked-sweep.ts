@@ -8,7 +8,7 @@ import {
   sweepPoints,
   type ExpandedSweep,
 } from '../../shared/sweep/sweep-points.ts';
-import { withOwnFiles } from '../spec/own-files.ts';
+import { withOwnFiles } from '../spec/spec-source.ts';
 
 /** The part of a coordinator that checks specs. */
 export interface SpecChecker {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withOwnFiles } from '../../../src/main/spec/own-files.ts';
+import { withOwnFiles } from '../../../src/main/spec/spec-source.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 
 test.each([
