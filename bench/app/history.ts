@@ -69,7 +69,7 @@ function openingALongRun(records: readonly IterationRecord[]): Measurement {
         entries.push({ sequence: ++sequence, record: { ...like, iteration, rank } });
       }
       if (entries.length < BATCH) continue;
-      store.append('long', entries);
+      store.records.append('long', entries);
       entries = [];
     }
     const times = Array.from({ length: REPETITIONS }, () => {

@@ -94,7 +94,7 @@ async function fill(home: GradwireHome): Promise<void> {
       switches: [],
       createdAt: run,
     });
-    store.append(
+    store.records.append(
       id,
       entries([started, iterationRecord(0, 0), iterationRecord(0, 1), done]),
     );

@@ -200,7 +200,7 @@ async function storeTrace(home: GradwireHome): Promise<number> {
   let sequence = 0;
   const append = (records: readonly RunRecord[]): void => {
     const entries = records.map((record) => ({ sequence: ++sequence, record }));
-    store.append(RUN, entries);
+    store.records.append(RUN, entries);
   };
   try {
     const spec = sampleSpec({ world: { ranks: RANKS }, iterations: ITERATIONS });

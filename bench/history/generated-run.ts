@@ -37,7 +37,7 @@ export function generateRun(
   let batch: JournalEntry[] = [];
   const flush = (): void => {
     const before = process.cpuUsage();
-    store.append(id, batch);
+    store.records.append(id, batch);
     const { system, user } = process.cpuUsage(before);
     storing += system + user;
     batch = [];

@@ -62,7 +62,7 @@ test('a run that the app does not follow is read once it has ended', async () =>
   store.create({ ...run, launcher: ownName() });
   await page.evaluate(`location.hash = '#/run/${run.id}'`);
   await app.part('run-state').filter({ hasText: 'Starting' }).waitFor();
-  store.append(run.id, wholeRun(30));
+  store.records.append(run.id, wholeRun(30));
   store.close();
   await app.part('run-state').filter({ hasText: 'Completed' }).waitFor();
   await app.part('events').getByText('Completed').waitFor();

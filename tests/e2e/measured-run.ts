@@ -202,7 +202,7 @@ export function storeMeasuredRun(store: RunStore): void {
   });
   store.create({ id: MEASURED, spec, switches: [], createdAt: started.at });
   for (const [machine, node] of MACHINES.entries()) {
-    store.append(MEASURED, entries(recordsOf(machine)), { node });
+    store.records.append(MEASURED, entries(recordsOf(machine)), { node });
   }
 }
 

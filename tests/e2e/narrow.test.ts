@@ -58,10 +58,10 @@ async function prepare(home: GradwireHome): Promise<void> {
     }
   }
   store.create({ id: 'run', spec: sampleSpec(), switches: [], createdAt: 1 });
-  store.append('run', entries([...records, done]));
+  store.records.append('run', entries([...records, done]));
   const many = Array.from({ length: 200 }, (_, at) => iterationRecord(at >> 1, at % 2));
   store.create({ id: 'many', spec: sampleSpec(), switches: [], createdAt: 0 });
-  store.append('many', entries([started, ...many, done]));
+  store.records.append('many', entries([started, ...many, done]));
   const stalls = Array.from({ length: 12 }, (_, i): RunRecord => {
     const [code, message] =
       i % 2 === 0
@@ -71,16 +71,16 @@ async function prepare(home: GradwireHome): Promise<void> {
     return { type: 'notice', level: 'info', at, code, message };
   });
   store.create({ id: 'stalls', spec: sampleSpec(), switches: [], createdAt: 0 });
-  store.append('stalls', entries([started, ...many, ...stalls, done]));
+  store.records.append('stalls', entries([started, ...many, ...stalls, done]));
   store.create({ id: 'old', spec: sampleSpec(), switches: [], createdAt: 0 });
-  store.append('old', entries([...records, done]));
+  store.records.append('old', entries([...records, done]));
   store.setDeleted('old', true);
   const notice = { type: 'notice', at: 1_700_000_000_001, level: 'info' } as const;
   const notices = Array.from({ length: 2500 }, (_, i): RunRecord => {
     return { ...notice, code: 'DATA', message: `notice ${i}` };
   });
   store.create({ id: 'long', spec: sampleSpec(), switches: [], createdAt: 0 });
-  store.append('long', entries([...records.slice(0, 3), ...notices, done]));
+  store.records.append('long', entries([...records.slice(0, 3), ...notices, done]));
   store.close();
 }
 

@@ -101,7 +101,7 @@ async function storeObservedRun({ directory }: GradwireHome): Promise<void> {
       layout: new Map([[0, bucket]]),
     }),
   );
-  store.append(
+  store.records.append(
     'seen',
     entries([model, started, ...records, ...traces, forecast, done]),
   );

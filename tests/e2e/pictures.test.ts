@@ -95,7 +95,7 @@ async function storeRun(home: GradwireHome): Promise<void> {
     records.push({ type: 'comparison', at, iteration, uncompressed: normal, applied });
   }
   store.create({ id: 'drawn', spec: sampleSpec(), switches: [], createdAt: 1 });
-  store.append('drawn', entries([...records, done]));
+  store.records.append('drawn', entries([...records, done]));
   storeMeasuredRun(store);
   store.close();
 }

@@ -65,7 +65,7 @@ async function storeLongRun({ directory }: GradwireHome): Promise<void> {
     records.push(iterationRecord(iteration, 0), iterationRecord(iteration, 1));
   }
   store.create({ id: 'long', spec: sampleSpec(), switches: [], createdAt: 1 });
-  store.append('long', entries([...records, done]));
+  store.records.append('long', entries([...records, done]));
   store.close();
 }
 

@@ -41,7 +41,7 @@ async function prepare(home: GradwireHome): Promise<void> {
     const spec = sampleSpec({ name: 'sweep', exchange });
     store.create({ id, spec, switches: [], createdAt: 1 });
     const records = [iterationRecord(0, 0), iterationRecord(0, 1)];
-    store.append(id, entries([started, ...records, done]));
+    store.records.append(id, entries([started, ...records, done]));
   }
   store.close();
   copyRows(database);

@@ -68,5 +68,5 @@ export function recordTrainedRun(
     }
   }
   records.push({ ...done, at: at + 1000 * wall, iterations: ITERATIONS } as RunRecord);
-  store.append(id, entries(records));
+  store.records.append(id, entries(records));
 }

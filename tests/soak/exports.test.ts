@@ -24,7 +24,7 @@ const { store } = temporary;
 const whole = wholeRun(6000).map(({ record }) => record);
 store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1000 });
 const [first, ...rest] = whole;
-store.append(
+store.records.append(
   'r',
   entries([
     first!,

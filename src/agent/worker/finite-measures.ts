@@ -74,10 +74,11 @@ export class FiniteMeasures {
     }).value;
   }
 
-  residualNorm(value: number | undefined, iteration: number): number | undefined {
-    return finiteOf({ value }, 'MEASURE_NOT_FINITE', this.#notices.own, () => {
+  /** Notices a norm that is not finite, which `iteration-record.ts` leaves out. */
+  residualNorm(value: number | undefined, iteration: number): void {
+    finiteOf({ value }, 'MEASURE_NOT_FINITE', this.#notices.own, () => {
       return `the norm of the residual in iteration ${iteration}`;
-    }).value;
+    });
   }
 
   buckets(

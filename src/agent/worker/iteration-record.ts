@@ -1,7 +1,8 @@
 /**
  * An iteration's record from the trainer thread's marks and the engine thread's profile.
  * The engine's phases are within the time that the trainer waited for the exchange; time
- * that the engine cannot account for (hand-over between threads) is `other`.
+ * that the engine cannot account for (hand-over between threads) is `other`. A measure that is
+ * not finite is left out.
  */
 import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import { sumPhases, zeroTimes } from '../../shared/records/phases.ts';
@@ -151,7 +152,10 @@ function exchanged({ bytes, statistics, ...exchange }: ExchangeResult, length: n
     ...(nnzLocal === undefined ? {} : { nnzLocal, density: nnzLocal / length }),
     ...(nnzReduced === undefined ? {} : { nnzReduced }),
     ...(thresholdRefreshes === undefined ? {} : { thresholdRefreshes }),
-    ...(residualNorm === undefined ? {} : { residualNorm }),
+    // One that is not finite has its notice: training diverges.
+    ...(residualNorm === undefined || !Number.isFinite(residualNorm)
+      ? {}
+      : { residualNorm }),
     ...(clipped === undefined ? {} : { clipped }),
     epoch: exchange.epoch,
     method: exchange.method,

@@ -154,8 +154,8 @@ export class TrainingLoop {
       lastStep = step;
       const result = taken.exchange?.result;
       const { inForce } = this.#plan;
-      const residualNorm =
-        result && this.#finite.residualNorm(result.residualNorm, iteration);
+      if (result !== undefined)
+        this.#finite.residualNorm(result.residualNorm, iteration);
       // Not when the record is made: a program's is known of its last step only.
       const lr = trainer.learningRate(iteration);
       this.#options.report(() =>
@@ -172,7 +172,7 @@ export class TrainingLoop {
             apply: taken.apply,
           },
           step,
-          exchange: result && { ...result, residualNorm },
+          exchange: result,
           inForce,
           staleness: taken.staleness,
           thread: taken.thread,

@@ -7,13 +7,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
-import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import { encodeFrame } from '../../shared/protocol/frame.ts';
 import { systemLimit } from '../../shared/errors/system-limit.ts';
 import { MemoryKills } from '../memory/memory-kills.ts';
-import { MarkedStream } from './marked-stream.ts';
 import type { Parse } from './line-message.ts';
 import { BY_LINE } from './rank-line.ts';
-import { FLUSH } from './report-channel.ts';
+import { readReports } from './report-channel.ts';
 
 /** The command: Node with one of our files. */
 export interface RankCommand {
@@ -115,24 +114,13 @@ export class RankProcess<Order, Report> {
     // A child that could not be started may have no streams.
     if (child.pid === undefined) return;
     this.#child = child;
-    const decoder = new FrameDecoder();
-    const marked = byLine ? new MarkedStream() : undefined;
-    const stream = (byLine ? child.stdout : child.stdio[3]) as Readable;
-    let isReading = true;
-    stream.on('data', (chunk: Buffer) => {
-      if (!isReading) return;
-      try {
-        for (const report of decoder.push(marked?.take(chunk) ?? chunk)) {
-          if (report === FLUSH) continue;
-          // Reports are maps; only output of a process elsewhere comes as bytes.
-          if (byLine && report instanceof Uint8Array) {
-            printed?.('stdout', Buffer.from(report));
-          } else listener(parse(report));
-        }
-      } catch (error) {
-        isReading = false;
+    readReports((byLine ? child.stdout : child.stdio[3]) as Readable, byLine, {
+      parse,
+      heard: listener,
+      printed: (bytes) => printed?.('stdout', bytes),
+      broken: (error) => {
         listener({ type: 'broken', error: toErrorData(error) });
-      }
+      },
     });
     const decoded = new StringDecoder('utf8');
     child.stderr?.on('data', (bytes: Buffer) => {

@@ -1,11 +1,13 @@
 /**
- * A rank's reports to its parent: frames on one stream. What a rank reports often is gathered:
- * a message is sent when 256 reports are there or 50 ms after the first, so that the stream
- * stays live at little cost to the trainer. Bounded: a supervisor that does not read (a slow
+ * A rank's reports to its parent, from both ends: frames on one stream. What a rank reports often
+ * is gathered: a message is sent when 256 reports are there or 50 ms after the first, so that the
+ * stream stays live at little cost to the trainer. Bounded: a supervisor that does not read (a slow
  * disk under its journal) holds the training back, not the memory.
  */
-import type { Writable } from 'node:stream';
-import { encodeFrame } from '../../shared/protocol/frame.ts';
+import type { Readable, Writable } from 'node:stream';
+import { encodeFrame, FrameDecoder } from '../../shared/protocol/frame.ts';
+import type { Parse } from './line-message.ts';
+import { MarkedStream } from './marked-stream.ts';
 
 /** Bytes of about ten thousand records, much more than a supervisor's usual lag. */
 const FULL_BYTES = 8 * 2 ** 20;
@@ -16,7 +18,7 @@ const DELAY_MS = 50;
  * An empty message whose frame ends with a line feed, so that a carrier that waits for
  * whole lines passes on everything before it.
  */
-export const FLUSH = 0x0a;
+const FLUSH = 0x0a;
 
 /**
  * A part of a message, or a function that makes it from values that no longer change. It is made
@@ -87,7 +89,7 @@ export class ReportChannel<Report, Part = never> {
   }
 
   /**
-   * Sends bytes that the process prints; the other end tells them from reports by their type.
+   * Sends bytes that the process prints; `readReports` tells them from reports by their type.
    * @param sent called when they have left; at once if nothing waits, so that a process which exits
    * now loses nothing
    */
@@ -118,4 +120,43 @@ export class ReportChannel<Report, Part = never> {
       sent,
     );
   }
+}
+
+/** The parent of a rank, as it hears of it. */
+export interface ReportListener<Report> {
+  /** Checks a report. */
+  readonly parse: Parse<Report>;
+  readonly heard: (report: Report) => void;
+  /** Receives bytes that the process prints, if it sends them. */
+  readonly printed?: ((bytes: Buffer) => void) | undefined;
+  /** Something came that is no report; the rest is not read. */
+  readonly broken: (error: unknown) => void;
+}
+
+/**
+ * Reads the reports of a rank.
+ * @param byLine the stream is carried line by line, and others may have written to it before
+ */
+export function readReports<Report>(
+  stream: Readable,
+  byLine: boolean,
+  { parse, heard, printed, broken }: ReportListener<Report>,
+): void {
+  const decoder = new FrameDecoder();
+  const marked = byLine ? new MarkedStream() : undefined;
+  let isReading = true;
+  stream.on('data', (chunk: Buffer) => {
+    if (!isReading) return;
+    try {
+      for (const report of decoder.push(marked?.take(chunk) ?? chunk)) {
+        if (report === FLUSH) continue;
+        // Reports are maps; only output of a process elsewhere comes as bytes.
+        if (byLine && report instanceof Uint8Array) printed?.(Buffer.from(report));
+        else heard(parse(report));
+      }
+    } catch (error) {
+      isReading = false;
+      broken(error);
+    }
+  });
 }

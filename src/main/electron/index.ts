@@ -16,6 +16,7 @@ import {
 import { GradwireError, isErrorData, toErrorData } from '../../shared/errors/errors.ts';
 import { IPC_CHANNELS } from '../../shared/rpc/host-bridge.ts';
 import type { HostCommand } from '../../shared/rpc/rpc.ts';
+import { portChannel } from '../../shared/rpc/rpc-wire.ts';
 import { createAppCore } from '../app/app-core.ts';
 import { catchFaults } from '../home/fault-log.ts';
 import { openHome, type Home } from '../home/home.ts';
@@ -27,7 +28,6 @@ import { admitsSender, APP_SCHEME } from './ipc-gate.ts';
 import { createMainWindow, showApp } from './main-window.ts';
 import { notifyOfAlerts } from './alert-notification.ts';
 import { menuTemplate } from './menu.ts';
-import { portChannel } from './port-channel.ts';
 import { tellFailed, tellWindowShown } from './starter.ts';
 
 const PAPERS = 'https://arxiv.org/abs/1802.08021';

@@ -11,13 +11,13 @@ import { rpcArguments } from '../../shared/rpc/rpc-arguments.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
+  type RpcChannel,
   type SessionEvents,
 } from '../../shared/rpc/rpc-wire.ts';
 import type { AppApi, AppEvents, CoreApi } from '../../shared/rpc/rpc.ts';
 import type { RunDetail } from '../../shared/rpc/run-summary.ts';
 import type { TerminalApi, TerminalEvents } from '../../shared/rpc/terminal.ts';
 import { nearest } from '../../shared/words/nearest.ts';
-import type { RpcChannel } from './channel.ts';
 
 /**
  * Most records in flight to one renderer: one is about half a kilobyte of JSON, so these are about
@@ -117,7 +117,7 @@ export class Sessions {
 
   /** Closes every channel. */
   close(): void {
-    for (const channel of this.#channels) channel.close('done');
+    for (const channel of this.#channels) channel.close();
   }
 
   /**

@@ -15,7 +15,7 @@ import {
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
 import { recordsMissing } from '../store/journal-progress.ts';
-import type { StoredBatch } from '../store/run-store.ts';
+import type { StoredBatch } from '../store/record-writer.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 import { relayMissed } from './other-nodes.ts';
 
@@ -164,7 +164,7 @@ export class JournalFollower {
     const { news, store } = this.#parts;
     const node = this.link.name;
     const seen = news.lastTold(this.#run);
-    const batch = store.append(this.#run, entries, { node, seen });
+    const batch = store.records.append(this.#run, entries, { node, seen });
     if (!this.#isCaughtUp) {
       this.#records += entries.length;
       this.#missing += missingOf(node, batch.entries);

@@ -156,7 +156,7 @@ export class RunEndings {
     try {
       this.#abortOpen(id);
       const { news, store } = this.#parts;
-      news.stored(store.endEarly(id, { seen: news.lastTold(id) }));
+      news.stored(store.ownRecords.endEarly(id, { seen: news.lastTold(id) }));
     } catch (error) {
       this.#parts.news.trouble(error);
     }

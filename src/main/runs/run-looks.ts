@@ -42,7 +42,7 @@ export class RunLooks {
         // One that cannot be looked at does not keep the rules from the others.
         try {
           if (store.has(id)) {
-            news.stored(store.look(id, moment, { seen: news.lastTold(id) }));
+            news.stored(store.ownRecords.look(id, moment, { seen: news.lastTold(id) }));
           } else followers.drop(id); // another process has purged it
         } catch (error) {
           news.trouble(error);

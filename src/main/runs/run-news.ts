@@ -14,7 +14,7 @@ import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { LinkEvents } from '../cluster/link-events.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
-import type { StoredBatch } from '../store/run-store.ts';
+import type { StoredBatch } from '../store/record-writer.ts';
 import type { CoordinatorParts } from './coordinator-parts.ts';
 
 export interface CoordinatorEvents {

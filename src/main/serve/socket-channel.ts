@@ -3,9 +3,10 @@
  * by the server's maxPayload, what goes out by the session's flow control.
  */
 import type { WebSocket } from 'ws';
-import type { RpcChannel } from '../rpc/channel.ts';
+import type { RpcChannel } from '../../shared/rpc/rpc-wire.ts';
 
-const CLOSE_CODES = { done: 1001, refused: 1002 } as const;
+const DONE = 1001;
+const REFUSED = 1002;
 
 /** Most time for a closing peer to answer before its socket is cut. */
 const CLOSE_PATIENCE_MS = 500;
@@ -35,7 +36,7 @@ export function socketChannel(socket: WebSocket): RpcChannel {
       else socket.once('close', listener);
     },
     close: (reason) => {
-      socket.close(CLOSE_CODES[reason]);
+      socket.close(reason === 'refused' ? REFUSED : DONE);
       const cut = setTimeout(() => socket.terminate(), CLOSE_PATIENCE_MS);
       socket.once('close', () => clearTimeout(cut));
     },

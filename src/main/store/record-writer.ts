@@ -1,44 +1,64 @@
 /**
- * Writes records into a run's tables and updates its summary: every rank's progress, and the
- * mean loss there; `event-changes.ts` has what events change. Runs within the caller's
- * transaction.
- *
- * Supervisors check records before they journal them. A record that still cannot be stored
- * (an old journal, another version) must not hold up later ones: a notice with the reason
- * replaces it, and the run ends as failed, whatever its last record says.
+ * Writes records into a run's tables and updates its summary, in one transaction: every rank's
+ * progress, and the mean loss there; `event-changes.ts` has what events change. Each node of a run
+ * has a journal; appending is idempotent by (run, node, sequence), so records that are delivered
+ * again, or to two processes at once, are stored once. Stored records get the run's own sequence
+ * numbers, in the order of arrival; with one node these are the journal's. A record that cannot be
+ * stored fails its run but does not hold up later ones (`refused-records.ts`).
  */
-import Database from 'better-sqlite3';
-import { failure, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
-import type { DoneRecord } from '../../shared/records/done.ts';
-import type { FailedRecord } from '../../shared/records/failed.ts';
+import type Database from 'better-sqlite3';
+import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
+import { failure, type ErrorData } from '../../shared/errors/errors.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import {
   endsJournal,
   endsRun,
   type JournalEntry,
 } from '../../shared/records/journal-entry.ts';
-import {
-  parseRecord,
-  type RunEvent,
-  type RunRecord,
-} from '../../shared/records/record-kinds.ts';
-import { reportOf, rootCause } from '../../shared/errors/root-cause.ts';
-import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
+import { parseRecord, type RunRecord } from '../../shared/records/record-kinds.ts';
+import { hasEnded } from '../../shared/records/run-state.ts';
+import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { applyEvent, type EventTables } from './event-changes.ts';
-import type { IterationArchive } from './iteration-archive.ts';
+import type { GuardedDatabase } from './guarded-database.ts';
+import type { IterationArchive, SealedRun } from './iteration-archive.ts';
 import type { IterationReader } from './iteration-reader.ts';
 import { JournalProgress } from './journal-progress.ts';
-import type { JournalRow, RunRow } from './run-row.ts';
 import { packSums } from './packed-sums.ts';
-import type { Moment, RunAlerts } from './run-alerts.ts';
+import { closeRefused, inPlaceOf, refusalOf } from './refused-records.ts';
+import type { RunAlerts } from './run-alerts.ts';
+import { endOf } from './run-ending.ts';
+import type { RunJournals } from './run-journals.ts';
+import type { RunReads } from './run-reads.ts';
+import { summaryOf, type JournalRow, type RunRow } from './run-row.ts';
+import type { RunRows } from './run-rows.ts';
 
-export interface Written {
-  /** The entries as stored. */
+/** The source of entries, and how much of their run the caller has seen. */
+export interface AppendFrom {
+  /** The journal's node; default: the run's first node. */
+  readonly node?: string | undefined;
+  /**
+   * The last of the run's own sequence numbers that the caller knows; default: the
+   * newest.
+   */
+  readonly seen?: number | undefined;
+}
+
+/** The outcome of storing entries. */
+export interface StoredBatch {
+  readonly summary: RunSummary;
+  /**
+   * The run's records that the caller has not seen, by its own sequence: these entries,
+   * and those that another process has stored.
+   */
   readonly entries: readonly JournalEntry[];
-  /** The first reason why one of them could not be stored. */
+  /** The reason why an entry could not be stored; then the run ends as failed. */
   readonly refusal: ErrorData | undefined;
-  /** Alerts that were raised by them or are over. */
-  readonly alerts: readonly RaisedAlert[];
+}
+
+/** Entries of a run in progress as they were stored. */
+interface Stored {
+  readonly run: RunRow;
+  readonly entries: readonly JournalEntry[];
 }
 
 /** Tables that a writer writes to, and what of them it has to read. */
@@ -49,7 +69,96 @@ export interface RecordTables extends EventTables {
   readonly alerts: RunAlerts;
 }
 
-type WrittenTables = Pick<RecordTables, 'alerts' | 'changes' | 'sql' | 'statements'>;
+/** Tables that records other than iterations need. */
+export type WrittenTables = Pick<
+  RecordTables,
+  'alerts' | 'changes' | 'sql' | 'statements'
+>;
+
+export interface WriterParts {
+  readonly database: GuardedDatabase;
+  readonly rows: RunRows;
+  readonly journals: RunJournals;
+  readonly reads: RunReads;
+  readonly tables: RecordTables;
+}
+
+/** Blocks that one append fills at most; older versions left more, which are moved later. */
+const MOST_SEALED = 8;
+
+export class RecordWriter {
+  readonly #parts: WriterParts;
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Stores the new ones among the entries of a node's journal, which must be in order and
+   * without a gap, except for those that the journal declares. All or nothing.
+   * @throws GradwireError `RECORDS_MISSING`: a gap
+   */
+  append(
+    id: string,
+    entries: readonly JournalEntry[],
+    { node, seen }: AppendFrom = {},
+  ): StoredBatch {
+    const { database, journals, reads, rows, tables } = this.#parts;
+    const append = (): StoredBatch & {
+      readonly stored: Stored | undefined;
+      readonly alerts: readonly RaisedAlert[];
+    } => {
+      const row = rows.row(id);
+      const journal = journals.row(row, node);
+      const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
+      const missed = reads.after(row, seen ?? row.last_sequence);
+      if (fresh.length === 0) {
+        return {
+          summary: summaryOf(row),
+          entries: missed,
+          refusal: undefined,
+          stored: undefined,
+          alerts: [],
+        };
+      }
+      const written = writeRecords(tables, row, journal, fresh);
+      const summary = summaryOf(rows.row(id));
+      this.#seal({ ...row, hasEnded: hasEnded(summary.state) });
+      return {
+        summary,
+        entries: [...missed, ...written.entries],
+        refusal: written.refusal,
+        alerts: written.alerts,
+        stored: hasEnded(summary.state)
+          ? undefined
+          : { run: row, entries: written.entries },
+      };
+    };
+    const { alerts, stored, ...batch } = database.write(append);
+    if (stored !== undefined) tables.archive.committed(stored.run, stored.entries);
+    tables.alerts.tell(batch.summary, alerts);
+    return batch;
+  }
+
+  /** Moves records that are due into blocks; belongs into a transaction. */
+  #seal(run: SealedRun): void {
+    const { archive, statements } = this.#parts.tables;
+    for (let blocks = 0; blocks < MOST_SEALED; blocks++) {
+      const saved = archive.seal(run);
+      if (saved === undefined) return;
+      statements.addBytes.run(-saved, run.number);
+    }
+  }
+}
+
+interface Written {
+  /** The entries as stored. */
+  readonly entries: readonly JournalEntry[];
+  /** The first reason why one of them could not be stored. */
+  readonly refusal: ErrorData | undefined;
+  /** Alerts that were raised by them or are over. */
+  readonly alerts: readonly RaisedAlert[];
+}
 
 export const prepareWrites = (database: Database.Database) => ({
   insertIteration: database.prepare<[number, number, number, number, string]>(`
@@ -127,7 +236,7 @@ export const prepareWrites = (database: Database.Database) => ({
  * run is held back until the journals of all its nodes have ended.
  * @throws GradwireError `RECORDS_MISSING`
  */
-export function writeRecords(
+function writeRecords(
   tables: RecordTables,
   run: RunRow,
   journal: JournalRow,
@@ -151,7 +260,7 @@ export function writeRecords(
   const put = (record: RunRecord): void => {
     const sequence = run.last_sequence + written.length + 1;
     if (record.type === 'iteration') requireNew(record);
-    bytes += write(tables, run, { sequence, record });
+    bytes += writeRecord(tables, run, { sequence, record });
     written.push({ sequence, record });
     progress.stored(record);
   };
@@ -195,81 +304,6 @@ export function writeRecords(
   return { entries: written, refusal, alerts: watch.told };
 }
 
-/** Records that this process makes of a run, as stored, and the alerts among them. */
-export interface OwnRecords {
-  readonly entries: readonly JournalEntry[];
-  readonly alerts: readonly RaisedAlert[];
-}
-
-/**
- * Ends a run with the journals that have ended; the other nodes cannot be reached. Nothing is
- * stored if none has ended, or if the run has already ended.
- */
-export function writeEnd(tables: WrittenTables, run: RunRow): OwnRecords {
-  const end = endOf(tables, run, { early: true });
-  if (end === undefined) return { entries: [], alerts: [] };
-  const record = closeRefused(end, run.error ?? undefined);
-  const watch = tables.alerts.watch(run);
-  const entries = writeOwn(tables, run, [...watch.observe(record), record]);
-  watch.keep();
-  return { entries, alerts: watch.told };
-}
-
-/** Stores what the rules of alerts find at a moment. */
-export function writeMoment(
-  tables: WrittenTables,
-  run: RunRow,
-  moment: Moment,
-): OwnRecords {
-  const watch = tables.alerts.watch(run);
-  const entries = writeOwn(tables, run, watch.look(moment));
-  watch.keep();
-  return { entries, alerts: watch.told };
-}
-
-/** Stores events that no journal has, after all others. */
-function writeOwn(
-  tables: WrittenTables,
-  run: RunRow,
-  records: readonly RunEvent[],
-): readonly JournalEntry[] {
-  if (records.length === 0) return [];
-  let bytes = 0;
-  const entries = records.map((record, index) => {
-    const entry = { sequence: run.last_sequence + index + 1, record };
-    bytes += write(tables, run, entry);
-    return entry;
-  });
-  const last = run.last_sequence + entries.length;
-  tables.sql.setLastSequence.run(last, bytes, Date.now(), run.number);
-  return entries;
-}
-
-/** The end of a run from its ended journals: all of them, unless it is ended early. */
-function endOf(
-  { sql, statements }: WrittenTables,
-  run: RunRow,
-  { early = false } = {},
-): DoneRecord | FailedRecord | undefined {
-  const journals = statements.journals.all(run.number);
-  if (!early && journals.some(({ ending }) => ending === null)) return undefined;
-  if (sql.endingEvent.get(run.number) !== undefined) return undefined;
-  return endingOf(journals);
-}
-
-/** Returns the failure that explains the others if a node failed; otherwise the result. */
-export function endingOf(
-  journals: readonly { readonly ending: string | null }[],
-): DoneRecord | FailedRecord | undefined {
-  const endings = journals.flatMap(({ ending }) =>
-    ending === null ? [] : [JSON.parse(ending) as RunRecord],
-  );
-  const failures = endings.filter((ending) => ending.type === 'failed');
-  if (failures.length === 0) return endings.find((ending) => ending.type === 'done');
-  const cause = rootCause(failures.map(({ error }) => reportOf(error)));
-  return failures.find(({ error }) => error === cause);
-}
-
 /** @throws GradwireError `RECORD_INVALID` */
 function takeRecord({ record: raw }: JournalEntry, { ranks }: RunRow): RunRecord {
   const record = parseRecord(raw);
@@ -280,48 +314,8 @@ function takeRecord({ record: raw }: JournalEntry, { ranks }: RunRow): RunRecord
   return record;
 }
 
-/** A run with a record that could not be stored is not done, whatever its journal says. */
-function closeRefused<R extends RunRecord>(
-  record: R,
-  refusal: string | undefined,
-): R | FailedRecord {
-  if (record.type !== 'done' || refusal === undefined) return record;
-  return { type: 'failed', at: record.at, error: JSON.parse(refusal) as ErrorData };
-}
-
-/**
- * @throws errors that are not the record's fault: a full disk, a lock, our own defect
- */
-function refusalOf(error: unknown, sequence: number): ErrorData {
-  const twice =
-    error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
-  const reason = twice
-    ? failure('RECORD_INVALID', 'its iteration has already been stored')
-    : error;
-  const data = toErrorData(reason);
-  if (data.code !== 'RECORD_INVALID') throw error;
-  return { ...data, message: `record ${sequence} cannot be stored: ${data.message}` };
-}
-
-/** The replacement for a record: an end of the run, if the record was one. */
-function inPlaceOf(raw: unknown, error: ErrorData): RunEvent {
-  const at = Date.now();
-  if (typeof raw === 'object' && raw !== null && endsJournal(raw as RunRecord)) {
-    return { type: 'failed', at, error };
-  }
-  const { code, message, rank } = error;
-  return {
-    type: 'notice',
-    at,
-    level: 'warning',
-    ...(rank === undefined ? {} : { rank }),
-    code,
-    message,
-  };
-}
-
-/** @returns bytes written */
-function write(
+/** Writes one record. @returns bytes written */
+export function writeRecord(
   tables: WrittenTables,
   run: RunRow,
   { sequence, record }: JournalEntry,

@@ -1,17 +1,10 @@
 /**
- * The run store: every run and its records. Each node of a run has a journal; appending is
- * idempotent by (run, node, sequence), so records that are delivered again, or to two
- * processes at once, are stored once. Stored records get the run's own sequence numbers,
- * in the order of arrival; with one node these are the journal's. The run's summary is
- * updated in the same transaction. A record that cannot be stored fails its run but does
- * not hold up later ones (`record-writer.ts`).
+ * The run store: every run and its records, in one database. Here runs are created, failed and read as
+ * a whole; each other part of it has a class of its own.
  */
 import { type ErrorData, type GradwireError } from '../../shared/errors/errors.ts';
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
-import type { RaisedAlert } from '../../shared/alerts/run-watch.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
-import type { JournalEntry } from '../../shared/records/journal-entry.ts';
-import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { Annotations } from './annotations.ts';
 import { BucketReads } from './bucket-reads.ts';
@@ -23,27 +16,21 @@ import { DiskReserve } from './disk-reserve.ts';
 import { FactTable } from './fact-table.ts';
 import { GuardedDatabase } from './guarded-database.ts';
 import { HistorySpace } from './history-space.ts';
-import { IterationArchive, type SealedRun } from './iteration-archive.ts';
+import { IterationArchive } from './iteration-archive.ts';
 import { IterationReader } from './iteration-reader.ts';
 import { LinkTable } from './link-table.ts';
 import { NodeTable } from './node-table.ts';
 import { isPresumption, PresumedRuns } from './presumed-runs.ts';
 import { prepareChanges } from './event-changes.ts';
-import {
-  prepareWrites,
-  writeEnd,
-  writeMoment,
-  writeRecords,
-  type OwnRecords,
-  type RecordTables,
-} from './record-writer.ts';
+import { OwnRecords } from './own-records.ts';
+import { prepareWrites, RecordWriter } from './record-writer.ts';
 import { RunJournals } from './run-journals.ts';
-import { RunAlerts, type Moment } from './run-alerts.ts';
+import { RunAlerts } from './run-alerts.ts';
 import { RunList } from './run-list.ts';
 import { RunReads } from './run-reads.ts';
 import { TraceReads } from './trace-reads.ts';
 import { SettingTable } from './setting-table.ts';
-import { summaryOf, type RunRow } from './run-row.ts';
+import { summaryOf } from './run-row.ts';
 import { RunRows } from './run-rows.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 import { storedSpec } from './stored-json.ts';
@@ -65,38 +52,6 @@ export interface NewRun {
   /** The run of a sweep that it is. */
   readonly sweep?: SweepPlace | undefined;
 }
-
-/** The source of entries, and how much of their run the caller has seen. */
-export interface AppendFrom {
-  /** The journal's node; default: the run's first node. */
-  readonly node?: string | undefined;
-  /**
-   * The last of the run's own sequence numbers that the caller knows; default: the
-   * newest.
-   */
-  readonly seen?: number | undefined;
-}
-
-/** The outcome of storing entries. */
-export interface StoredBatch {
-  readonly summary: RunSummary;
-  /**
-   * The run's records that the caller has not seen, by its own sequence: these entries,
-   * and those that another process has stored.
-   */
-  readonly entries: readonly JournalEntry[];
-  /** The reason why an entry could not be stored; then the run ends as failed. */
-  readonly refusal: ErrorData | undefined;
-}
-
-/** Entries of a run in progress as they were stored. */
-interface Stored {
-  readonly run: RunRow;
-  readonly entries: readonly JournalEntry[];
-}
-
-/** Blocks that one append fills at most; older versions left more, which are moved later. */
-const MOST_SEALED = 8;
 
 export class RunStore {
   /** The inventory of machines. */
@@ -125,6 +80,10 @@ export class RunStore {
   readonly settings: SettingTable;
   /** The alert rules over runs. */
   readonly alerts: RunAlerts;
+  /** Stores records from the journals of runs. */
+  readonly records: RecordWriter;
+  /** Stores records that this process makes of runs. */
+  readonly ownRecords: OwnRecords;
   /** Reads one run. */
   readonly reads: RunReads;
   /** Reads the traces of its iterations. */
@@ -135,10 +94,7 @@ export class RunStore {
   readonly utilisation: UtilisationReads;
   readonly #database: GuardedDatabase;
   readonly #statements: Statements;
-  readonly #archive: IterationArchive;
-  readonly #reader: IterationReader;
   readonly #rows: RunRows;
-  readonly #tables: RecordTables;
   readonly #reserve: DiskReserve;
   #dataVersion: number | undefined;
 
@@ -146,13 +102,13 @@ export class RunStore {
     const { database } = opened;
     this.#database = new GuardedDatabase(file, opened);
     this.#statements = prepareStatements(database);
-    this.#archive = new IterationArchive(database);
-    this.#reader = new IterationReader(database, this.#archive);
+    const archive = new IterationArchive(database);
+    const reader = new IterationReader(database, archive);
     this.nodes = new NodeTable(database, file);
     this.links = new LinkTable(database, file);
     this.facts = new FactTable(database, file);
     this.#reserve = reserve;
-    this.space = new HistorySpace(database, reserve, file, this.#archive);
+    this.space = new HistorySpace(database, reserve, file, archive);
     this.#rows = new RunRows(this.#statements, this.space);
     const sources = {
       database: this.#database,
@@ -169,8 +125,8 @@ export class RunStore {
     this.presumed = new PresumedRuns(this.#database, this.#statements, this.#rows);
     this.settings = new SettingTable(this.#database, database);
     this.alerts = new RunAlerts(database, this.settings);
-    const blocks = { archive: this.#archive, reader: this.#reader };
-    this.#tables = {
+    const blocks = { archive, reader };
+    const tables = {
       alerts: this.alerts,
       statements: this.#statements,
       sql,
@@ -178,6 +134,9 @@ export class RunStore {
       ...blocks,
     };
     this.reads = new RunReads({ ...sources, ...blocks });
+    const { journals, reads } = this;
+    this.records = new RecordWriter({ ...sources, journals, reads, tables });
+    this.ownRecords = new OwnRecords({ ...sources, reads, tables });
     this.traces = new TraceReads(sources);
     this.buckets = new BucketReads(sources);
     this.utilisation = new UtilisationReads(sources);
@@ -241,76 +200,6 @@ export class RunStore {
     return summary;
   }
 
-  /**
-   * Stores the new ones among the entries of a node's journal, which must be in order and
-   * without a gap, except for those that the journal declares. All or nothing.
-   * @throws GradwireError `RECORDS_MISSING`: a gap
-   */
-  append(
-    id: string,
-    entries: readonly JournalEntry[],
-    { node, seen }: AppendFrom = {},
-  ): StoredBatch {
-    const append = (): StoredBatch & {
-      readonly stored: Stored | undefined;
-      readonly alerts: readonly RaisedAlert[];
-    } => {
-      const row = this.#rows.row(id);
-      const journal = this.journals.row(row, node);
-      const fresh = entries.filter((entry) => entry.sequence > journal.last_sequence);
-      const missed = this.reads.after(row, seen ?? row.last_sequence);
-      if (fresh.length === 0) {
-        return {
-          summary: summaryOf(row),
-          entries: missed,
-          refusal: undefined,
-          stored: undefined,
-          alerts: [],
-        };
-      }
-      const written = writeRecords(this.#tables, row, journal, fresh);
-      const summary = this.summary(id);
-      this.#seal({ ...row, hasEnded: hasEnded(summary.state) });
-      return {
-        summary,
-        entries: [...missed, ...written.entries],
-        refusal: written.refusal,
-        alerts: written.alerts,
-        stored: hasEnded(summary.state)
-          ? undefined
-          : { run: row, entries: written.entries },
-      };
-    };
-    const { alerts, stored, ...batch } = this.#database.write(append);
-    if (stored !== undefined) this.#archive.committed(stored.run, stored.entries);
-    this.alerts.tell(batch.summary, alerts);
-    return batch;
-  }
-
-  /**
-   * Ends a run with the journals that have ended, without the others.
-   * @returns as `append`
-   */
-  endEarly(id: string, { seen }: Pick<AppendFrom, 'seen'> = {}): StoredBatch {
-    return this.#storeOwn(id, seen, (row) => writeEnd(this.#tables, row));
-  }
-
-  /**
-   * Lets the rules of alerts look at a run in progress.
-   * @returns as `append`
-   */
-  look(
-    id: string,
-    moment: Moment,
-    { seen }: Pick<AppendFrom, 'seen'> = {},
-  ): StoredBatch {
-    return this.#storeOwn(id, seen, (row) =>
-      row.state === 'running'
-        ? writeMoment(this.#tables, row, moment)
-        : { entries: [], alerts: [] },
-    );
-  }
-
   /** Ends a run that no record will end; does not change an ended run. */
   fail(id: string, error: ErrorData, at: number): RunSummary {
     const { changes, summary } = this.#database.write(() => {
@@ -370,31 +259,5 @@ export class RunStore {
     this.#database.guard(() => {
       this.space.purge(() => this.#rows.row(id));
     });
-  }
-
-  #storeOwn(
-    id: string,
-    seen: number | undefined,
-    write: (run: RunRow) => OwnRecords,
-  ): StoredBatch {
-    const { alerts, ...batch } = this.#database.write(() => {
-      const row = this.#rows.row(id);
-      const missed = this.reads.after(row, seen ?? row.last_sequence);
-      const own = write(row);
-      const entries = [...missed, ...own.entries];
-      const summary = this.summary(id);
-      return { summary, entries, refusal: undefined, alerts: own.alerts };
-    });
-    this.alerts.tell(batch.summary, alerts);
-    return batch;
-  }
-
-  /** Moves records that are due into blocks; belongs into a transaction. */
-  #seal(run: SealedRun): void {
-    for (let blocks = 0; blocks < MOST_SEALED; blocks++) {
-      const saved = this.#archive.seal(run);
-      if (saved === undefined) return;
-      this.#statements.addBytes.run(-saved, run.number);
-    }
   }
 }

@@ -1,12 +1,21 @@
 /**
  * A Chart.js chart on a canvas, owned by the canvas: created with it, redrawn when the
  * data that `draw` reads has changed and the canvas is visible, destroyed with it.
+ *
+ * Charts that changed at the same tick are drawn one after another, as many per frame as
+ * fit into a small part of it, so that no task blocks the page.
  */
 import type { Chart as ChartType, ChartConfiguration } from 'chart.js';
 import { untrack } from 'svelte';
 import type { Attachment } from 'svelte/attachments';
+import { pageTurns } from '../state/page/redraw-clock.svelte.ts';
 import { Chart } from './chart-registry.ts';
-import { drawLater, forgetDrawing } from './draw-queue.ts';
+
+/** Time in a frame that drawings may take before the others wait for the next one. */
+const BUDGET_MS = 8;
+
+/** Drawings that wait for a frame, of all charts. */
+let waiting: (() => void)[] = [];
 
 interface ChartParts {
   /** Called once. */
@@ -61,4 +70,23 @@ export function chart({
       made.update = () => undefined;
     };
   };
+}
+
+/** Draws in one of the next frames; asking again before that changes nothing. */
+function drawLater(draw: () => void): void {
+  if (!waiting.includes(draw)) waiting.push(draw);
+  pageTurns.take(drawSome);
+}
+
+/** Draws it no more, unless it asks again. */
+function forgetDrawing(draw: () => void): void {
+  waiting = waiting.filter((each) => each !== draw);
+}
+
+function drawSome(): void {
+  const end = performance.now() + BUDGET_MS;
+  while (waiting.length > 0) {
+    if (performance.now() >= end) return pageTurns.take(drawSome);
+    waiting.shift()!();
+  }
 }

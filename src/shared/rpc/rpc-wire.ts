@@ -1,12 +1,62 @@
 /**
- * The wire format of calls, answers and pushes: birpc's messages as JSON text, the same over a
- * WebSocket and a MessagePort, so that both hosts behave alike. Both ends encode and decode
- * here; messages that cannot be decoded are never acted on.
+ * The wire between a page and its host, at both ends: text on a channel, which is a WebSocket or a
+ * MessagePort, and as text birpc's messages in JSON. Calls, answers and pushes are the same on both
+ * kinds, so that both hosts behave alike. Messages that cannot be decoded are never acted on.
  */
 import { z } from 'zod';
 import { GradwireError, toErrorData } from '../errors/errors.ts';
 import type { TerminalEvents } from './terminal.ts';
 import type { AppEvents } from './rpc.ts';
+
+/** One end of a channel: ordered and reliable while open. It closes once and never reopens. */
+export interface RpcChannel {
+  /** Sends one message. A message posted after the close is dropped. */
+  post(text: string): void;
+  /** Sets the one listener, before the first message can arrive. */
+  onMessage(listener: (text: unknown) => void): void;
+  /** Called once, whichever side closed; immediately if it has already closed. */
+  onClose(listener: () => void): void;
+  /** @param reason `refused`: the other side broke the protocol; default: there is no more to say */
+  close(reason?: 'refused'): void;
+}
+
+interface PortEvents {
+  (event: 'message', listener: (event: { readonly data: unknown }) => void): unknown;
+  (event: 'close', listener: () => void): unknown;
+}
+
+/** A MessagePort: that of Electron's main process, which has `on`, or a page's. */
+interface Port {
+  readonly on?: PortEvents;
+  readonly addEventListener?: PortEvents;
+  postMessage(text: string): void;
+  start(): void;
+  close(): void;
+}
+
+/** A port emits no event when it is closed on its own side, so this channel does. */
+export function portChannel(port: Port): RpcChannel {
+  const ended = new AbortController();
+  const on = (port.on ?? port.addEventListener!).bind(port) as PortEvents;
+  on('close', () => ended.abort());
+  return {
+    post: (text) => {
+      if (!ended.signal.aborted) port.postMessage(text);
+    },
+    onMessage: (listener) => {
+      on('message', (event) => listener(event.data));
+      port.start();
+    },
+    onClose: (listener) => {
+      if (ended.signal.aborted) listener();
+      else ended.signal.addEventListener('abort', listener);
+    },
+    close: () => {
+      port.close();
+      ended.abort();
+    },
+  };
+}
 
 /**
  * Calls from main to the renderer. The renderer answers each push once it has processed it:
@@ -64,10 +114,7 @@ function decodeRpcMessage(text: unknown): RpcMessage {
  * version or is malicious: its channel is closed.
  */
 export function onDecodedMessage(
-  channel: {
-    onMessage(listener: (text: unknown) => void): void;
-    close(reason: 'refused'): void;
-  },
+  channel: RpcChannel,
   listener: (message: RpcMessage) => void,
 ): void {
   channel.onMessage((text) => {

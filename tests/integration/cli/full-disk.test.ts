@@ -89,7 +89,7 @@ describe.skipIf(!canMount)('a disk that takes no more', () => {
     const store = RunStore.open(file);
     for (const id of ['one', 'two', 'three']) {
       store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
-      store.append(id, talkative());
+      store.records.append(id, talkative());
     }
     store.close();
   });

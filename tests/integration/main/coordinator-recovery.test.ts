@@ -57,7 +57,7 @@ describe('recovery', () => {
   test('an ended run whose acknowledgement was lost is acknowledged again', async () => {
     await scripted.play({ runs: [supervised('r', { phase: 'ended' })] });
     scripted.createRun('r');
-    scripted.store.append('r', run);
+    scripted.store.records.append('r', run);
     await scripted.coordinator.recover();
     await scripted.coordinator.close();
     expect(
@@ -76,7 +76,7 @@ test('what a machine says of runs that are not on it changes nothing', async () 
     scripted.store.create({ id, spec: of, switches: [], createdAt: 1 });
   };
   create('ended', here);
-  scripted.store.append('ended', run);
+  scripted.store.records.append('ended', run);
   create('lost', here);
   scripted.store.fail('lost', failure('RUN_LOST', 'it is lost').toData(), 2);
   create('own', on(['box']));

@@ -174,10 +174,10 @@ describe('following a run', () => {
       () => undefined,
       (client) => {
         client.records('r', run.slice(0, 3));
-        scripted.store.append('r', run.slice(0, 9));
+        scripted.store.records.append('r', run.slice(0, 9));
         // The journal begins after what was acknowledged.
         client.records('r', run.slice(9, 20));
-        scripted.store.append('r', run.slice(0, 30));
+        scripted.store.records.append('r', run.slice(0, 30));
         client.records('r', run.slice(25));
       },
     );
@@ -265,7 +265,7 @@ describe('a run that another process stores to its end meanwhile', () => {
       runs: [supervised('r')],
       answer: ({ method }) => {
         if (method === 'runs') return undefined;
-        scripted.store.append('r', run);
+        scripted.store.records.append('r', run);
         throw inputError('RUN_UNKNOWN', 'the supervisor has no run "r"');
       },
     });
@@ -305,7 +305,7 @@ describe('a run that another process stores to its end while it is followed agai
         if (method !== 'subscribe') return undefined;
         connections++;
         if (connections > 1) {
-          scripted.store.append('r', run);
+          scripted.store.records.append('r', run);
           throw inputError('RUN_UNKNOWN', 'there is no run r');
         }
         queueMicrotask(() => {

@@ -104,7 +104,7 @@ test(
     // The run in progress goes on where it was.
     const last = RUNS.going.length;
     const next = wholeRun(1500).slice(last - 3);
-    expect(store.append('going', next).summary.state).toBe('completed');
+    expect(store.records.append('going', next).summary.state).toBe('completed');
     expect(stored(store, 'going')).toEqual(wholeRun(1500));
     while (store.space.compact()) continue;
     store.close();

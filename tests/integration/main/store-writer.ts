@@ -22,7 +22,7 @@ try {
   }
   for (let from = 0; from < run.length; from += batch) {
     const entries = run.slice(from, from + batch);
-    store.append('r', entries);
+    store.records.append('r', entries);
     process.stdout.write(`${entries.at(-1)!.sequence}\n`);
   }
   store.close();

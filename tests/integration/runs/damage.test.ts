@@ -50,7 +50,7 @@ describe('a damaged home', () => {
     const file = path.join(home.directory, 'gradwire.db');
     const store = RunStore.open(file);
     store.create({ id: 'only', spec: sampleSpec(), switches: [], createdAt: 1 });
-    store.append('only', wholeRun(3));
+    store.records.append('only', wholeRun(3));
     store.close();
     const database = new Database(file);
     database.exec("UPDATE runs SET spec = 'x'");
@@ -108,7 +108,7 @@ describe('a damaged home', () => {
     for (const [id, damage] of Object.entries(damages)) {
       const meta = { spec: sampleSpec(), createdAt: 1 };
       store.create({ id, switches: [], ...meta });
-      store.append(id, records);
+      store.records.append(id, records);
       const folder = path.join(home.directory, 'runs', id);
       mkdirSync(folder, { recursive: true });
       writeFileSync(path.join(folder, 'run.json'), JSON.stringify(meta));

@@ -44,7 +44,7 @@ function leaveRun(
   journal.close();
   const store = RunStore.open(path.join(home.directory, 'gradwire.db'));
   store.create({ id, spec, switches: [], createdAt: 1 });
-  if (stored > 0) store.append(id, entries.slice(0, stored));
+  if (stored > 0) store.records.append(id, entries.slice(0, stored));
   store.close();
 }
 

@@ -1,7 +1,8 @@
 /** The page's own connection over a real WebSocket, with the headers a browser sends. */
 import WebSocket, { type ClientOptions } from 'ws';
 import { HostConnection } from '../../../src/renderer/state/host/host-connection.ts';
-import type { Channel, Opening } from '../../../src/renderer/state/host/channel.ts';
+import type { Opening } from '../../../src/renderer/state/host/channel.ts';
+import type { RpcChannel } from '../../../src/shared/rpc/rpc-wire.ts';
 
 /** @param url as the host printed it, its token included */
 export async function connectTo(url: string): Promise<HostConnection> {
@@ -23,7 +24,7 @@ async function openSocket(url: string): Promise<Opening> {
     socket.once('error', () => resolve('unreachable'));
   });
   if (outcome !== 'open') return { kind: outcome };
-  const channel: Channel = {
+  const channel: RpcChannel = {
     post: (text) => socket.send(text),
     onMessage: (listener) => socket.on('message', (data) => listener(String(data))),
     onClose: (listener) => socket.once('close', listener),

@@ -74,7 +74,7 @@ it('watches it to its end, and tells how it ended', async () => {
   });
   expect(isOver).toBe(false);
   const failed = { ...done, type: 'failed', error: ERROR } as const;
-  store.append('run', entries([started, failed]));
+  store.records.append('run', entries([started, failed]));
   expect(await exit).toBe(1);
 });
 

@@ -19,7 +19,7 @@ beforeEach(() => {
   ours = RunStore.open(file);
   theirs = RunStore.open(file);
   ours.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
-  ours.append('r', entries([started]));
+  ours.records.append('r', entries([started]));
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -62,10 +62,10 @@ test('records that another process stores are counted', async () => {
   void traced(workspace, 'r', 2).then((stretch) => (found = stretch));
   await vi.waitFor(() => expect(give).toHaveBeenCalled());
   const records = [traceOf(4, 0), traceOf(4, 1), traceOf(5, 0), traceOf(5, 1)];
-  theirs.append('r', entries(records.slice(0, 3), 1));
+  theirs.records.append('r', entries(records.slice(0, 3), 1));
   await vi.advanceTimersByTimeAsync(1000);
   expect(found).toBeUndefined();
-  theirs.append('r', entries(records.slice(3), 4));
+  theirs.records.append('r', entries(records.slice(3), 4));
   await vi.advanceTimersByTimeAsync(1000);
   expect(found).toEqual({ from: 4, to: 6, records: 4 });
 });
@@ -84,7 +84,7 @@ test.each([
   const waiting = traced(workspace, 'r', 2);
   await vi.waitFor(() => expect(give).toHaveBeenCalled());
   const all = entries([...records, interrupted], 1);
-  ours.append('r', all);
+  ours.records.append('r', all);
   events.records!('r', all);
   if (come > 0) {
     const cut = { why: 'interrupted', come, expected: 4 };
@@ -101,7 +101,7 @@ test('what happened before the order does not end the wait', async () => {
   const events: Partial<Workspace['events']> = {};
   const tell = (records: readonly RunRecord[], from: number): void => {
     const all = entries(records, from);
-    ours.append('r', all);
+    ours.records.append('r', all);
     events.records?.('r', all);
   };
   const give = vi.fn(async () => undefined);

@@ -55,7 +55,7 @@ beforeAll(async () => {
   const records = Array.from({ length: 2 * ITERATIONS }, (_, n) =>
     record(Math.floor(n / 2), n % 2),
   );
-  store.append('r', entries([started, ...records]));
+  store.records.append('r', entries([started, ...records]));
   ({ rows } = await parquetRows(store, 'r', 'iterations'));
 });
 afterAll(() => {

@@ -38,7 +38,7 @@ afterAll(() => {
 function create(id: string, records: readonly RunRecord[]): void {
   const spec = sampleSpec({ name: HOSTILE, description: HOSTILE, iterations: 60 });
   store.create({ id, spec, switches: [], createdAt: 1_700_000_000_000 });
-  store.append(id, entries(records));
+  store.records.append(id, entries(records));
 }
 
 const iterations = (from: number, to: number, wall: number): readonly RunRecord[] =>

@@ -44,7 +44,7 @@ const notice: RunRecord = {
 beforeAll(() => {
   const create = (id: string, name: string, records: readonly RunRecord[]): void => {
     store.create({ id, spec: sampleSpec({ name }), switches: [], createdAt: 1 });
-    store.append(id, entries(records));
+    store.records.append(id, entries(records));
   };
   create('r', NAME, [
     started,
@@ -67,7 +67,7 @@ beforeAll(() => {
   ]);
   create('empty', 'empty', []);
   store.create({ id: 'long', spec: sampleSpec(), switches: [], createdAt: 2 });
-  store.append('long', wholeRun(6000));
+  store.records.append('long', wholeRun(6000));
 });
 afterAll(() => {
   temporary.close();

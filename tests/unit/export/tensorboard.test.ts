@@ -60,7 +60,10 @@ test('ranks that leave a field out count with what its absence means', async () 
   store.create({ id: 'absent', spec, switches: [], createdAt: 1000 });
   const records = [0, 1, 2, 3].map((rank) => iterationRecord(0, rank));
   const odd = { ...records[0]!, clipped: 0.5, staleness: 4, drained: true as const };
-  store.append('absent', entries([{ ...started, ranks: 4 }, odd, ...records.slice(1)]));
+  store.records.append(
+    'absent',
+    entries([{ ...started, ranks: 4 }, odd, ...records.slice(1)]),
+  );
   const parts = await partsOf(store, 'absent', { format: 'tensorboard' });
   const scalars = Object.assign(
     {},
@@ -75,7 +78,7 @@ test('a run has the means over its ranks, at the times of its records', async ()
   store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1000 });
   const { loss, ...unmeasured } = iterationRecord(3, 1);
   expect(loss).toBeDefined();
-  store.append(
+  store.records.append(
     'r',
     entries([
       started,

@@ -73,7 +73,7 @@ beforeAll(() => {
   const spec = sampleSpec({ world: { ranks: RANKS }, iterations: ITERATIONS });
   store.create({ id: 'r', spec, switches: [], createdAt: 1 });
   const all = [started, ...iterations, evaluation, ...lines, ...notices, done];
-  store.append('r', entries(all));
+  store.records.append('r', entries(all));
 });
 
 function answered<T>(answer: T): T {

@@ -66,7 +66,7 @@ function record(id: string, iterations: number, more: readonly RunRecord[] = [])
       ...(metric === undefined ? {} : { metric }),
     });
   }
-  store.append(id, entries([...records, ...more]));
+  store.records.append(id, entries([...records, ...more]));
   return all;
 }
 
@@ -176,7 +176,7 @@ describe('a run to compare', () => {
         return { ...rest, bytes: { dense: bytes.dense, payload: bytes.payload } };
       }),
     );
-    store.append('observed', entries([started, ...uncounted]));
+    store.records.append('observed', entries([started, ...uncounted]));
     const { curve, step } = readComparedRun(store, 'observed');
     expect([curve.ends, curve.bytes, step!.sent]).toEqual([
       [1, 2, 3],
@@ -196,7 +196,7 @@ describe('a run to compare', () => {
     const all = Array.from({ length: 8 }, (_, iteration) =>
       [0, 1].map((rank) => iterationRecord(iteration, rank)),
     ).flat();
-    store.append('overlapping', entries([started, ...all]));
+    store.records.append('overlapping', entries([started, ...all]));
     const { curve, step } = readComparedRun(store, 'overlapping');
     expect([curve.time.at(-1), step!.wall]).toEqual([(8 * 3.5) / 4, 3.5]);
   });
@@ -207,7 +207,7 @@ describe('a run to compare', () => {
     const kept = [0, 1, 6, 7].flatMap((iteration) =>
       [0, 1].map((rank) => iterationRecord(iteration, rank)),
     );
-    store.append('thinned', entries([started, ...kept]));
+    store.records.append('thinned', entries([started, ...kept]));
     const { curve } = readComparedRun(store, 'thinned');
     expect(curve.ends).toEqual([1, 2, 6, 7, 8]);
     expect(curve.time).toEqual([3.5, 7, 21, 24.5, 28]);

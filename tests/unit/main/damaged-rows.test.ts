@@ -17,7 +17,7 @@ beforeEach(() => {
   store = RunStore.open(file);
   for (const id of ['whole', 'other']) {
     store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
-    store.append(id, wholeRun(3));
+    store.records.append(id, wholeRun(3));
   }
 });
 afterEach(() => {

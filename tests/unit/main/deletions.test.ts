@@ -10,7 +10,7 @@ beforeEach(() => {
   home = new TemporaryStore();
   const spec = sampleSpec();
   home.store.create({ id: 'run', spec, switches: [], createdAt: 1 });
-  home.store.append('run', wholeRun(2));
+  home.store.records.append('run', wholeRun(2));
   home.store.setDeleted('run', true);
 });
 afterEach(() => {

@@ -44,7 +44,7 @@ test('a run that deploys first ends when its last record arrives, whatever the o
     ...given: readonly RunRecord[]
   ): void => {
     vi.setSystemTime(createdAt + 1000 * seconds);
-    store.append('r', entries(given, from), { node: 'box' });
+    store.records.append('r', entries(given, from), { node: 'box' });
   };
   vi.useFakeTimers({ toFake: ['Date'] });
   try {

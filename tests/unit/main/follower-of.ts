@@ -2,11 +2,13 @@
 import type { NodeLink } from '../../../src/main/cluster/node-link.ts';
 import { JournalFollower } from '../../../src/main/runs/journal-follower.ts';
 import type { CoordinatorParts } from '../../../src/main/runs/coordinator-parts.ts';
-import type { RunStore, StoredBatch } from '../../../src/main/store/run-store.ts';
+import type { StoredBatch } from '../../../src/main/store/record-writer.ts';
+import type { RunStore } from '../../../src/main/store/run-store.ts';
 
-type FollowedStore = Pick<RunStore, 'append'> & {
+interface FollowedStore {
+  readonly records: Pick<RunStore['records'], 'append'>;
   readonly journals: Pick<RunStore['journals'], 'isOpen' | 'position'>;
-};
+}
 
 export interface Heard {
   /** Called with what is stored. */

@@ -14,7 +14,7 @@ beforeEach(() => {
   file = path.join(directory, 'gradwire.db');
   const store = RunStore.open(file);
   store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
-  store.append('r', entries([started]));
+  store.records.append('r', entries([started]));
   store.close();
 });
 afterEach(() => {

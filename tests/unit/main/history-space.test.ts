@@ -28,7 +28,7 @@ afterEach(() => {
 
 function fill(id: string, overrides = {}): void {
   store.create({ id, spec: sampleSpec(overrides), switches: [], createdAt: 1 });
-  store.append(id, wholeRun(1500));
+  store.records.append(id, wholeRun(1500));
 }
 const clear = (): void => {
   for (const step of store.space.clear()) expect(step).toBeUndefined();
@@ -50,7 +50,7 @@ describe('a purge', () => {
     expect(store.space.bytes).toBeLessThanOrEqual(before);
     expect(store.has('gone')).toBe(false);
     expect(() => store.setDeleted('gone', false)).toThrow(code('RUN_PURGED'));
-    expect(() => store.append('gone', wholeRun(2))).toThrow(code('RUN_PURGED'));
+    expect(() => store.records.append('gone', wholeRun(2))).toThrow(code('RUN_PURGED'));
     // A machine may still have its journal.
     expect(store.space.isPurged('gone')).toBe(true);
     expect(store.space.isPurged('kept')).toBe(false);
@@ -65,12 +65,12 @@ describe('a purge', () => {
   it('never gives its number to a later run, of which another process may still have records', () => {
     // As a page's process that stored a run, and keeps its newest records until it moves them.
     store.create({ id: 'gone', spec: sampleSpec(), switches: [], createdAt: 1 });
-    store.append('gone', wholeRun(100).slice(0, 150));
+    store.records.append('gone', wholeRun(100).slice(0, 150));
     // As a command does in the meantime.
     const command = RunStore.open(file);
     const wall = 77;
     try {
-      command.append('gone', wholeRun(100));
+      command.records.append('gone', wholeRun(100));
       command.setDeleted('gone', true);
       command.purge('gone');
       for (const step of command.space.clear()) expect(step).toBeUndefined();
@@ -80,8 +80,8 @@ describe('a purge', () => {
         record: record.type === 'iteration' ? { ...record, wall } : record,
       }));
       // All but its end, so that the other process has to move them.
-      command.append('next', other.slice(0, -1));
-      store.append('next', other);
+      command.records.append('next', other.slice(0, -1));
+      store.records.append('next', other);
     } finally {
       command.close();
     }
@@ -127,12 +127,12 @@ describe('a purge', () => {
       createdAt: 1,
     });
     const at = 7;
-    store.append('open', entries([started, { type: 'failed', at, error }]), {
+    store.records.append('open', entries([started, { type: 'failed', at, error }]), {
       node: 'a',
     });
-    store.endEarly('open');
+    store.ownRecords.endEarly('open');
     store.setDeleted('open', true);
-    store.append('open', entries([iterationRecord(0, 1)]), { node: 'b' });
+    store.records.append('open', entries([iterationRecord(0, 1)]), { node: 'b' });
     expect(() => store.purge('open')).toThrow(code('RUN_BEING_STORED'));
   });
 });
@@ -162,7 +162,7 @@ test.skipIf(process.platform === 'win32')(
 test('the app notices what a command does to runs that have ended', () => {
   for (const id of ['a', 'b', 'c']) {
     store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
-    store.append(id, wholeRun(1));
+    store.records.append(id, wholeRun(1));
   }
   const app = RunStore.open(file);
   try {

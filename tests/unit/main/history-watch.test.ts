@@ -11,7 +11,7 @@ beforeEach(() => {
   home = new TemporaryStore();
   for (const id of ['one', 'two']) {
     home.store.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
-    home.store.append(id, wholeRun(2));
+    home.store.records.append(id, wholeRun(2));
   }
   watch = new HistoryWatch(home.store);
 });

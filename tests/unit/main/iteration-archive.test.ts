@@ -61,7 +61,7 @@ const create = (id: string): void => {
 const fill = (id: string): void => {
   create(id);
   for (let at = 0; at < inOrder.length; at += 1500) {
-    store.append(id, inOrder.slice(at, at + 1500));
+    store.records.append(id, inOrder.slice(at, at + 1500));
   }
 };
 const whole = (id: string): JournalEntry[] => {
@@ -141,7 +141,7 @@ test('an iteration that lies in a block is not stored a second time', () => {
   const next = inOrder.length + 1;
   for (const [index, again] of [0, 700, 2599].entries()) {
     const record = iterationRecord(again, 1);
-    const { refusal } = store.append('r', [{ sequence: next + index, record }]);
+    const { refusal } = store.records.append('r', [{ sequence: next + index, record }]);
     expect(refusal).toMatchObject({ code: 'RECORD_INVALID' });
     expect(refusal!.message).toContain('has already been stored');
   }
@@ -150,7 +150,7 @@ test('an iteration that lies in a block is not stored a second time', () => {
 
 test('a run that ends is wholly in blocks, and its mean loss is that of its last iteration', () => {
   expect(store.summary('r')).toMatchObject({ iterations: ITERATIONS, loss: 25_991 });
-  store.append('r', [{ sequence: inOrder.length + 4, record: done }]);
+  store.records.append('r', [{ sequence: inOrder.length + 4, record: done }]);
   expect(
     number(`SELECT count(*) FROM iterations
       WHERE run = (SELECT number FROM runs WHERE id = 'r')`),
@@ -163,7 +163,7 @@ test('an iteration far away is found without walking there', () => {
   create('far');
   const far = 2 ** 40;
   const records = [started, iterationRecord(5, 0), iterationRecord(far, 0), done];
-  store.append('far', entries(records));
+  store.records.append('far', entries(records));
   const { entries: found, next } = store.reads.iterations(
     'far',
     { from: 0, to: Number.MAX_SAFE_INTEGER },

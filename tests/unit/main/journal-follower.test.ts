@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StoredBatch } from '../../../src/main/store/run-store.ts';
+import type { StoredBatch } from '../../../src/main/store/record-writer.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import { followerOf, type Heard } from './follower-of.ts';
 import { done, entries, iterationRecord, wholeRun } from './sample-records.ts';
@@ -18,11 +18,13 @@ function collector({ position = 0, fails = false, ...heard }: Collected = {}) {
   const errors: unknown[] = [];
   const store = {
     journals: { isOpen: () => true, position: () => position },
-    append: (_: string, batch: readonly JournalEntry[]) => {
-      if (fails) throw new Error('disk full');
-      batches.push([...batch]);
-      const summary = { id: 'r', state: 'running' } as StoredBatch['summary'];
-      return { summary, entries: batch, refusal: undefined };
+    records: {
+      append: (_: string, batch: readonly JournalEntry[]) => {
+        if (fails) throw new Error('disk full');
+        batches.push([...batch]);
+        const summary = { id: 'r', state: 'running' } as StoredBatch['summary'];
+        return { summary, entries: batch, refusal: undefined };
+      },
     },
   };
   const acknowledged = (sequence: number) => last.push(sequence);

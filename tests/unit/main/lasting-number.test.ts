@@ -25,7 +25,7 @@ const create = (id: string): void => {
 };
 
 function purge(id: string): void {
-  store.append(id, wholeRun(2));
+  store.records.append(id, wholeRun(2));
   store.setDeleted(id, true);
   store.purge(id);
   for (const step of store.space.clear()) expect(step).toBeUndefined();

@@ -94,10 +94,12 @@ describe.each(TABLE)('%j', (to, place, inUse, sameMachine) => {
 test('records that wait there count as a use', () => {
   useBox();
   const error = { code: 'PEER_LOST', kind: 'failure', message: 'gone' } as const;
-  store.append('run1', [{ sequence: 1, record: started }], { node: 'box' });
+  store.records.append('run1', [{ sequence: 1, record: started }], { node: 'box' });
   const failed: RunRecord = { type: 'failed', at: 2, error };
-  store.append('run1', [{ sequence: 1, record: failed }], { node: 'this-computer' });
-  store.endEarly('run1');
+  store.records.append('run1', [{ sequence: 1, record: failed }], {
+    node: 'this-computer',
+  });
+  store.ownRecords.endEarly('run1');
   expect(store.runs.unended()).toEqual([]);
   expect(store.journals.missing()).toEqual([{ run: 'run1', node: 'box' }]);
   expect(() => change({ destination: 'other' })).toThrow(/are not stored here/);
@@ -196,7 +198,7 @@ describe('a machine that was renamed', () => {
       error: { code: 'X', kind: 'failure' as const, message: 'it failed' },
     };
     for (const node of spec.world.nodes) {
-      store.append('run1', [{ sequence: 1, record: failed }], { node });
+      store.records.append('run1', [{ sequence: 1, record: failed }], { node });
     }
     rename('box', 'crate');
     expect(relaunched(store, 'run1', { methods: [] })).toEqual({

@@ -51,7 +51,7 @@ test('a run that was presumed lost is told of once its machine has it', async ()
     store.create({ id, spec, switches: [], createdAt: 1 });
   }
   store.fail('removed', failure('NODE_REMOVED', 'its machine was removed').toData(), 2);
-  store.append('ended', wholeRun(2));
+  store.records.append('ended', wholeRun(2));
   const runs = ['removed', 'ended'].map((run) => {
     const more = { spec, createdAt: 1, ranks: [0, 1], lastSequence: 9 };
     return { run, phase: 'running', ...more } as unknown as RunStatus;

@@ -34,7 +34,8 @@ const error = { code: 'X', kind: 'failure', message: 'gone' } as const;
 
 const begin = (id: string): RunSummary =>
   theirs.create({ id, spec: sampleSpec(), switches: [], createdAt: 1 });
-const atChance = (id: string): RunSummary => theirs.append(id, guessing).summary;
+const atChance = (id: string): RunSummary =>
+  theirs.records.append(id, guessing).summary;
 
 test('of a run that another process began and ended meanwhile', () => {
   const alerts = new PageAlerts(ours);
@@ -50,7 +51,7 @@ test('a failure is told with and without a last record, and only once', () => {
   const alerts = new PageAlerts(ours);
   begin('recorded');
   const failed: RunRecord = { type: 'failed', at: 5, error };
-  const { summary } = theirs.append('recorded', entries([failed]));
+  const { summary } = theirs.records.append('recorded', entries([failed]));
   const at = new Date(5).toISOString();
   expect(alerts.look(summary)).toMatchObject([
     { run: 'recorded', rule: 'run-failed', message: 'gone', at },

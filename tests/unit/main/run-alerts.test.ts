@@ -43,26 +43,28 @@ function watches(): number {
 const failed = (code: string) => ({ code, kind: 'failure', message: 'gone' }) as const;
 
 test('late records of an ended run are not watched', () => {
-  store.append('r', entries([started, done]), { node: 'here' });
+  store.records.append('r', entries([started, done]), { node: 'here' });
   expect(watches()).toBe(1);
-  store.endEarly('r');
+  store.ownRecords.endEarly('r');
   expect(watches()).toBe(0);
-  store.append('r', entries([started, iterationRecord(0, 1)]), { node: 'box' });
+  store.records.append('r', entries([started, iterationRecord(0, 1)]), { node: 'box' });
   expect(watches()).toBe(0);
 });
 
 test('a run that failed without a last record is watched no more', () => {
-  store.append('r', entries([started]), { node: 'here' });
+  store.records.append('r', entries([started]), { node: 'here' });
   store.fail('r', failed('RUN_FAILED'), 5);
   expect(watches()).toBe(0);
 });
 
 test('a run that was presumed lost is watched as before once it is reopened', () => {
-  store.append('r', entries([started]), { node: 'here' });
+  store.records.append('r', entries([started]), { node: 'here' });
   store.fail('r', failed('RUN_LOST'), 5);
   expect(watches()).toBe(1);
   store.presumed.reopen('r');
-  store.append('r', entries([iterationRecord(0, 0), done], 1), { node: 'here' });
-  store.endEarly('r');
+  store.records.append('r', entries([iterationRecord(0, 0), done], 1), {
+    node: 'here',
+  });
+  store.ownRecords.endEarly('r');
   expect(watches()).toBe(0);
 });

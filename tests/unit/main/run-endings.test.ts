@@ -62,7 +62,7 @@ afterEach(() => {
 function fails(node: string): void {
   const error = failure('PEER_SILENT', 'rank 2 is silent', { rank: 2, place: 'three' });
   const failed = { type: 'failed', at: 2, error: error.toData() } as const;
-  store.append('run', entries([started, failed]), { node });
+  store.records.append('run', entries([started, failed]), { node });
   endings.awaitJournals('run');
 }
 

@@ -48,7 +48,7 @@ beforeAll(() => {
   const last = whole.at(-1)!;
   const line = { sequence: last.sequence, record: printed };
   const end = { ...last, sequence: last.sequence + 1 };
-  store.append('r', [...whole.slice(0, -1), line, end]);
+  store.records.append('r', [...whole.slice(0, -1), line, end]);
 });
 afterAll(() => {
   store.close();
@@ -104,7 +104,7 @@ test('every row says what network was emulated', () => {
   const network = { bandwidth: '1 Gbit/s', latency: '50 µs' };
   const spec = { ...sampleSpec(), network };
   store.create({ id: 'slow', spec, switches: [], createdAt: 2 });
-  store.append('slow', wholeRun(3));
+  store.records.append('slow', wholeRun(3));
   expect(store.summary('slow').emulated).toBe('emulated 1 Gbit/s, 50 µs');
   expect(store.summary('r')).not.toHaveProperty('emulated');
   const [header, ...rows] = [...exportRun(store, 'slow', 'csv')]
@@ -131,7 +131,7 @@ test('buckets of a run in progress are written once each', () => {
       return { ...bucketSums[rank]!, from: 4 * n, to: 4 * n + 4 } as RunRecord;
     });
   const [ahead, behind] = [of(0), of(1)];
-  store.append('growing', entries([started, ...ahead]));
+  store.records.append('growing', entries([started, ...ahead]));
   const written: unknown[] = [];
   let place: ExportPlace | undefined = { part: 'buckets', from: 0, isFirst: true };
   let stored = INTERVALS + 1;
@@ -142,7 +142,7 @@ test('buckets of a run in progress are written once each', () => {
     place = piece.next;
     // A slow rank's records lie between those that have been written.
     const late = behind.slice(stored - INTERVALS - 1).slice(0, 5);
-    store.append('growing', entries(late, stored));
+    store.records.append('growing', entries(late, stored));
     stored += late.length;
   }
   expect(written).toEqual(ahead);
@@ -195,7 +195,7 @@ test('CSV has every field that the schemas of iterations and evaluations have', 
   };
   const alone = { ...evaluation, iteration: 9, samples: 77_777 };
   store.create({ id: 'full', spec: sampleSpec(), switches: [], createdAt: 3 });
-  store.append('full', entries([started, record, evaluation, alone]));
+  store.records.append('full', entries([started, record, evaluation, alone]));
   const [header, row, last, ...more] = [...exportRun(store, 'full', 'csv')]
     .join('')
     .trimEnd()

@@ -32,9 +32,11 @@ function scripted() {
     has: () => true,
     summary: () => ({ state: 'running' }),
     journals: { position: () => 0, isOpen: () => true },
-    append: vi.fn<() => void>(() => {
-      throw busy();
-    }),
+    records: {
+      append: vi.fn<() => void>(() => {
+        throw busy();
+      }),
+    },
   };
   const connection = {
     subscribe: (_run: string, _after: number, follower: JournalFollower) => {

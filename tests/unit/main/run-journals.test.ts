@@ -57,8 +57,8 @@ describe('the journals of several nodes', () => {
     const here = of(0, 5, done);
     const box = of(1, 5, finished);
     for (const step of [0, 2, 4]) {
-      store.append('run1', here.slice(0, step + 3), { node: 'here' });
-      store.append('run1', box.slice(0, step + 3), { node: 'box' });
+      store.records.append('run1', here.slice(0, step + 3), { node: 'here' });
+      store.records.append('run1', box.slice(0, step + 3), { node: 'box' });
     }
     const stored = store.reads.entriesAfter('run1', 0);
     expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, i) => i + 1));
@@ -70,14 +70,16 @@ describe('the journals of several nodes', () => {
 
   test('end the run when all have: a result waits for the other nodes', () => {
     create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
+    store.records.append('run1', of(0, 3, done), { node: 'here' });
     expect(store.summary('run1').state).toBe('running');
     expect(store.journals.endings('run1')).toEqual({
       someEnded: true,
       open: ['box'],
       failure: undefined,
     });
-    const { summary } = store.append('run1', of(1, 3, finished), { node: 'box' });
+    const { summary } = store.records.append('run1', of(1, 3, finished), {
+      node: 'box',
+    });
     expect(summary.state).toBe('completed');
   });
 
@@ -86,29 +88,31 @@ describe('the journals of several nodes', () => {
     ['WORKER_DIED', 'PEER_LOST'],
   ])('a failure that explains the others is the one of the run: %s, %s', (a, b) => {
     create2();
-    store.append('run1', of(0, 3, failed(a, 0)), { node: 'here' });
-    store.append('run1', of(1, 2, failed(b, 1)), { node: 'box' });
+    store.records.append('run1', of(0, 3, failed(a, 0)), { node: 'here' });
+    store.records.append('run1', of(1, 2, failed(b, 1)), { node: 'box' });
     const { state, error } = store.summary('run1');
     expect([state, error?.code]).toEqual(['failed', 'WORKER_DIED']);
   });
 
   test('a failure on one node outweighs a result on another', () => {
     create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
-    const { summary } = store.append('run1', of(1, 3, failed('X', 1)), { node: 'box' });
+    store.records.append('run1', of(0, 3, done), { node: 'here' });
+    const { summary } = store.records.append('run1', of(1, 3, failed('X', 1)), {
+      node: 'box',
+    });
     expect(summary).toMatchObject({ state: 'failed', error: { code: 'X' } });
   });
 
   test('a node that does not come back holds nothing up; what it has comes later', () => {
     create2();
-    store.append('run1', of(1, 1), { node: 'box' });
-    expect(store.endEarly('run1').entries).toEqual([]);
-    store.append('run1', of(0, 3, failed('PEER_LOST', 0)), { node: 'here' });
-    const { summary, entries: told } = store.endEarly('run1', { seen: 6 });
+    store.records.append('run1', of(1, 1), { node: 'box' });
+    expect(store.ownRecords.endEarly('run1').entries).toEqual([]);
+    store.records.append('run1', of(0, 3, failed('PEER_LOST', 0)), { node: 'here' });
+    const { summary, entries: told } = store.ownRecords.endEarly('run1', { seen: 6 });
     expect(summary).toMatchObject({ state: 'failed', error: { code: 'PEER_LOST' } });
     expect(told.map(({ record }) => record.type)).toEqual(['failed']);
-    expect(store.endEarly('run1').entries).toEqual([]);
-    const late = store.append('run1', of(1, 3, failed('WORKER_DIED', 1)), {
+    expect(store.ownRecords.endEarly('run1').entries).toEqual([]);
+    const late = store.records.append('run1', of(1, 3, failed('WORKER_DIED', 1)), {
       node: 'box',
       seen: 7,
     });
@@ -121,10 +125,10 @@ describe('the journals of several nodes', () => {
 
   test('a node that begins after the end does not begin the run again', () => {
     create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
-    const { endedAt, state } = store.endEarly('run1').summary;
+    store.records.append('run1', of(0, 3, done), { node: 'here' });
+    const { endedAt, state } = store.ownRecords.endEarly('run1').summary;
     expect(state).toBe('completed');
-    const late = store.append('run1', of(1, 3), { node: 'box' });
+    const late = store.records.append('run1', of(1, 3), { node: 'box' });
     expect(late.summary).toMatchObject({ state: 'completed', endedAt });
     expect(store.runs.unended()).toEqual([]);
   });
@@ -134,18 +138,22 @@ describe('the journals of several nodes', () => {
     const lost = { code: 'RUN_LOST', kind: 'failure', message: 'gone' } as const;
     store.fail('run1', lost, 5);
     store.presumed.reopen('run1');
-    expect(store.append('run1', of(0, 1), { node: 'here' }).summary.state).toBe(
+    expect(store.records.append('run1', of(0, 1), { node: 'here' }).summary.state).toBe(
       'running',
     );
   });
 
   test('a refused record fails the run, wherever it comes from', () => {
     create2();
-    store.append('run1', of(0, 3, done), { node: 'here' });
+    store.records.append('run1', of(0, 3, done), { node: 'here' });
     const bad = { ...iterationRecord(0, 1), loss: NaN } as RunRecord;
-    const { summary } = store.append('run1', entries([started, bad, finished]), {
-      node: 'box',
-    });
+    const { summary } = store.records.append(
+      'run1',
+      entries([started, bad, finished]),
+      {
+        node: 'box',
+      },
+    );
     expect(summary).toMatchObject({
       state: 'failed',
       error: { code: 'RECORD_INVALID' },
@@ -154,11 +162,11 @@ describe('the journals of several nodes', () => {
 
   test('a gap in one is a gap, whatever the others have', () => {
     create2();
-    store.append('run1', of(0, 5), { node: 'here' });
-    expect(() => store.append('run1', of(1, 5).slice(2), { node: 'box' })).toThrow(
-      expect.objectContaining({ code: 'RECORDS_MISSING' }),
-    );
-    expect(() => store.append('run1', of(1, 1), { node: 'idle' })).toThrow(
+    store.records.append('run1', of(0, 5), { node: 'here' });
+    expect(() =>
+      store.records.append('run1', of(1, 5).slice(2), { node: 'box' }),
+    ).toThrow(expect.objectContaining({ code: 'RECORDS_MISSING' }));
+    expect(() => store.records.append('run1', of(1, 1), { node: 'idle' })).toThrow(
       expect.objectContaining({ code: 'RECORD_INVALID' }),
     );
   });
@@ -183,6 +191,6 @@ describe('a database of the first version', () => {
     raw.close();
     store = RunStore.open(file);
     expect(store.journals.position('old', 'here')).toBe(3);
-    expect(store.append('old', run).summary.state).toBe('completed');
+    expect(store.records.append('old', run).summary.state).toBe('completed');
   });
 });

@@ -71,11 +71,11 @@ let sequence = 0;
 function append(records: readonly IterationRecord[]): void {
   for (let at = 0; at < records.length; at += 1500) {
     const part = entries(records.slice(at, at + 1500), sequence);
-    store.append('r', part);
+    store.records.append('r', part);
     sequence += part.length;
   }
 }
-store.append('r', entries([started]));
+store.records.append('r', entries([started]));
 sequence = 1;
 
 afterAll(() => {
@@ -207,7 +207,7 @@ describe('bins are what the records say', () => {
     append(late.slice(0, 2000));
     requireEqual([...onTime, ...late.slice(0, 2000)]);
     append(late.slice(2000));
-    store.append('r', entries([done], sequence));
+    store.records.append('r', entries([done], sequence));
     requireEqual(all);
     expect(levels()).toBeGreaterThan(1);
   });

@@ -30,10 +30,12 @@ it('drops a purged run, and goes on after one that cannot be looked at', async (
     store: {
       file: import.meta.filename,
       has: (id: string) => id !== 'purged',
-      look: (id: string) => {
-        if (id === 'purged') throw inputError('RUN_PURGED', 'purged');
-        if (id === 'damaged') throw damaged;
-        return { summary: { id }, entries: [] };
+      ownRecords: {
+        look: (id: string) => {
+          if (id === 'purged') throw inputError('RUN_PURGED', 'purged');
+          if (id === 'damaged') throw damaged;
+          return { summary: { id }, entries: [] };
+        },
       },
     },
   };

@@ -61,7 +61,10 @@ function make(id: string, made: Made): void {
     return { ...iterationRecord(0, rank), loss };
   });
   const end = { ...done, at: createdAt + HOUR, metric } as RunRecord;
-  store.append(id, entries(isGoing === true ? [begin] : [begin, ...iterations, end]));
+  store.records.append(
+    id,
+    entries(isGoing === true ? [begin] : [begin, ...iterations, end]),
+  );
 }
 
 const page = (query: RunPageQuery) => store.runs.pages.page(query, NOW);

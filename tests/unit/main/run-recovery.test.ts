@@ -48,7 +48,7 @@ it('loses no run that another login node of the same name has', async () => {
   const node = home.store.spec('there').world.nodes[0]!;
   const spec = sampleSpec({ world: { ranks: 2, nodes: [node, 'other'] } });
   home.store.create({ id: 'records', spec, switches: [], createdAt: 1 });
-  home.store.append('records', entries([started]), { node });
+  home.store.records.append('records', entries([started]), { node });
   home.store.fail('records', failure('ABORTED', 'no').toData(), Date.now());
   const others = new Map([
     ['there', 'login1'],

@@ -50,7 +50,7 @@ test('a run is queued as long as its newest records say so, and again when it is
   create();
   let sequence = 0;
   const append = (record: RunRecord): string | undefined => {
-    store.append('run1', [{ sequence: ++sequence, record }]);
+    store.records.append('run1', [{ sequence: ++sequence, record }]);
     return store.summary('run1').queue?.job;
   };
   const queued = (job: string): RunRecord => ({
@@ -81,7 +81,7 @@ describe('appending', () => {
   test('stores every record as it is, in the order of the journal', () => {
     create();
     const run = wholeRun(10);
-    store.append('run1', run);
+    store.records.append('run1', run);
     expect(stored()).toEqual(run.map(({ record }) => record));
   });
 
@@ -90,7 +90,7 @@ describe('appending', () => {
     const run = wholeRun(10);
     for (const size of [1, 3, 7, 100]) {
       for (let from = 0; from < run.length; from += size) {
-        store.append('run1', run.slice(Math.max(0, from - 2), from + size));
+        store.records.append('run1', run.slice(Math.max(0, from - 2), from + size));
       }
     }
     expect(stored()).toEqual(run.map(({ record }) => record));
@@ -100,8 +100,8 @@ describe('appending', () => {
   test('a gap is refused and stores nothing', () => {
     create();
     const run = wholeRun(4);
-    store.append('run1', run.slice(0, 3));
-    expect(() => store.append('run1', run.slice(4))).toThrowError(
+    store.records.append('run1', run.slice(0, 3));
+    expect(() => store.records.append('run1', run.slice(4))).toThrowError(
       expect.objectContaining({
         code: 'RECORDS_MISSING',
         message: 'record 5 follows record 3: those in between are missing',
@@ -113,15 +113,15 @@ describe('appending', () => {
   test('answers with entries as they are stored, those stored before included', () => {
     create();
     const run = wholeRun(10);
-    store.append('run1', run.slice(0, 20));
+    store.records.append('run1', run.slice(0, 20));
     // As for one that was told the first twelve.
     const seen = 12;
-    const again = store.append('run1', run.slice(5, 12), { seen });
+    const again = store.records.append('run1', run.slice(5, 12), { seen });
     expect(again.entries).toEqual(run.slice(12, 20));
-    expect(store.append('run1', run.slice(15), { seen }).entries).toEqual(
+    expect(store.records.append('run1', run.slice(15), { seen }).entries).toEqual(
       run.slice(12),
     );
-    expect(store.append('run1', [], { seen: run.length }).entries).toEqual([]);
+    expect(store.records.append('run1', [], { seen: run.length }).entries).toEqual([]);
   });
 });
 
@@ -159,7 +159,7 @@ describe('a record that cannot be stored', () => {
         done,
       ];
       const given = entries(records as never);
-      const { summary, entries: told, refusal } = store.append('run1', given);
+      const { summary, entries: told, refusal } = store.records.append('run1', given);
       expect(summary).toMatchObject({
         state: 'failed',
         iterations: 1,
@@ -187,11 +187,11 @@ describe('a record that cannot be stored', () => {
   test('fails a run that goes on only when it ends', () => {
     create();
     const records = entries([started, { ...good, loss: Infinity }, good]);
-    const first = store.append('run1', records);
+    const first = store.records.append('run1', records);
     expect(first.summary.state).toBe('running');
     expect(first.summary).not.toHaveProperty('error');
     expect(first.refusal).toMatchObject({ code: 'RECORD_INVALID' });
-    const second = store.append('run1', entries([done], 3));
+    const second = store.records.append('run1', entries([done], 3));
     expect(second.refusal).toBeUndefined();
     expect(second.summary).toMatchObject({ state: 'failed', error: first.refusal });
     expect(second.entries.map(({ record }) => record.type)).toEqual(['failed']);
@@ -199,7 +199,7 @@ describe('a record that cannot be stored', () => {
 
   test('that would have been the last one ends the run', () => {
     create();
-    const { summary } = store.append(
+    const { summary } = store.records.append(
       'run1',
       entries([started, { ...done, loss: NaN } as never]),
     );
@@ -212,7 +212,7 @@ describe('a record that cannot be stored', () => {
   test('leaves the reason of a run that failed by itself', () => {
     create();
     const error = { code: 'WORKER_DIED', kind: 'failure', message: 'x' } as const;
-    const { summary } = store.append(
+    const { summary } = store.records.append(
       'run1',
       entries([started, { ...good, loss: NaN }, { type: 'failed', at: 5, error }]),
     );
@@ -229,13 +229,13 @@ describe('the summary', () => {
       iterationRecord(1, 0),
       iterationRecord(0, 1),
     ];
-    expect(store.append('run1', entries(records)).summary).toMatchObject({
+    expect(store.records.append('run1', entries(records)).summary).toMatchObject({
       state: 'running',
       iterations: 1,
       loss: 0.5,
     });
     const next = entries([iterationRecord(1, 1)], 4);
-    expect(store.append('run1', next).summary).toMatchObject({
+    expect(store.records.append('run1', next).summary).toMatchObject({
       iterations: 2,
       loss: 10.5,
     });
@@ -254,7 +254,7 @@ describe('the summary', () => {
         records.push(silent(iteration, 0), silent(iteration, 1));
       }
       for (let from = 0; from < records.length; from += most) {
-        store.append('run1', entries(records.slice(from, from + most), from));
+        store.records.append('run1', entries(records.slice(from, from + most), from));
       }
       expect(store.summary('run1')).toMatchObject({ iterations: 12, loss: 90.5 });
     },
@@ -269,7 +269,7 @@ describe('the summary', () => {
       switchRecord(6, 'topk', 'none'),
       done,
     ]);
-    const { summary } = store.append('run1', run);
+    const { summary } = store.records.append('run1', run);
     expect(summary.methods).toEqual(['none', 'topk', 'none']);
     expect(summary).toMatchObject({
       state: 'completed',
@@ -289,7 +289,7 @@ describe('the summary', () => {
       message: 'x',
       rank: 2,
     } as const;
-    store.append('a', entries([started, { type: 'failed', at: 5, error }]));
+    store.records.append('a', entries([started, { type: 'failed', at: 5, error }]));
     expect(store.fail('a', { ...error, code: 'RUN_LOST' }, 9)).toMatchObject({
       state: 'failed',
       error,
@@ -303,7 +303,7 @@ describe('the summary', () => {
 describe('reading', () => {
   test('iterations by range', () => {
     create();
-    store.append('run1', wholeRun(10));
+    store.records.append('run1', wholeRun(10));
     const range = { from: 4, to: 7 };
     const { entries: read, next } = store.reads.iterations('run1', range, 1000);
     expect(next).toBeUndefined();
@@ -315,7 +315,7 @@ describe('reading', () => {
   test('detail holds all events and no iteration', () => {
     create();
     const run = wholeRun(10);
-    store.append('run1', run);
+    store.records.append('run1', run);
     const detail = store.reads.detail('run1');
     expect(detail.events).toEqual(
       run.map(({ record }) => record).filter(({ type }) => type !== 'iteration'),
@@ -333,7 +333,7 @@ describe('reading', () => {
       error: 0.5,
     }));
     const all = [started, switchRecord(3, 'none', 'topk'), ...measured];
-    store.append('run1', entries(all));
+    store.records.append('run1', entries(all));
     const { events, lastSequence, omittedEvents } = store.reads.shown('run1');
     expect(events.slice(0, 2)).toEqual(all.slice(0, 2));
     expect(events.slice(2)).toEqual(measured.slice(-events.length + 2));
@@ -342,14 +342,14 @@ describe('reading', () => {
     expect(lastSequence).toBe(all.length);
     expect(store.reads.detail('run1').events).toEqual(all);
     create('run2');
-    store.append('run2', entries([started, done]));
+    store.records.append('run2', entries([started, done]));
     expect(store.reads.shown('run2')).toEqual(store.reads.detail('run2'));
   });
 
   test('lists newest first, searches literally, and keeps the deleted apart', () => {
     create('a', { name: '100 % dense' });
     create('b', { name: '100 of them' });
-    store.append('a', entries([started, done]));
+    store.records.append('a', entries([started, done]));
     expect(store.runs.list().map(({ id }) => id)).toEqual(['b', 'a']);
     expect(store.runs.list({ search: '100 %' }).map(({ id }) => id)).toEqual(['a']);
     expect(store.runs.list({ limit: 1, offset: 1 }).map(({ id }) => id)).toEqual(['a']);

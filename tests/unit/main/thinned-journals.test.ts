@@ -85,7 +85,7 @@ describe('what a journal left out', () => {
 
   test('is reported by a record in its place; the run’s end is unchanged', () => {
     create();
-    for (const entry of left) store.append('r', [entry]);
+    for (const entry of left) store.records.append('r', [entry]);
     expect(thinned()).toEqual([
       {
         type: 'thinned',
@@ -114,8 +114,8 @@ describe('what a journal left out', () => {
     'is counted for who has the first %i of its records already',
     (known) => {
       create();
-      store.append('r', all.slice(0, known));
-      store.append('r', left);
+      store.records.append('r', all.slice(0, known));
+      store.records.append('r', left);
       const lost = all.filter(
         ({ sequence }) =>
           sequence > known && !left.some((entry) => entry.sequence === sequence),
@@ -130,8 +130,8 @@ describe('what a journal left out', () => {
 
   test('is no concern of who had stored it', () => {
     create();
-    store.append('r', all.slice(0, 70));
-    store.append('r', left);
+    store.records.append('r', all.slice(0, 70));
+    store.records.append('r', left);
     expect(thinned()).toEqual([]);
     expect(store.reads.entriesAfter('r', 0)).toEqual(all);
   });
@@ -139,19 +139,19 @@ describe('what a journal left out', () => {
   test('is reported once if two processes store the run', () => {
     create();
     const other = RunStore.open(file);
-    other.append('r', left.slice(0, 9));
-    store.append('r', left.slice(0, 12));
-    other.append('r', left.slice(5));
-    store.append('r', left);
+    other.records.append('r', left.slice(0, 9));
+    store.records.append('r', left.slice(0, 12));
+    other.records.append('r', left.slice(5));
+    store.records.append('r', left);
     other.close();
     expect(thinned()).toMatchObject([{ records: missing }]);
   });
 
   test('is reported again when more is left out, without what was reported before', () => {
     create();
-    store.append('r', left.slice(0, -20));
+    store.records.append('r', left.slice(0, -20));
     const later = thin(all, everyOf(38, 8), thinning(38, 8));
-    store.append('r', later);
+    store.records.append('r', later);
     const stored = store.reads.entriesAfter('r', 0).length - 2;
     expect(thinned()).toMatchObject([
       { records: missing },
@@ -165,12 +165,12 @@ describe('what a journal left out', () => {
     const gap = left.findIndex(({ follows }) => follows !== undefined);
     const { sequence, record } = left[gap]!;
     const last = left[gap - 1]!.sequence;
-    store.append('r', left.slice(0, gap));
+    store.records.append('r', left.slice(0, gap));
     for (const entry of [
       { sequence, record },
       { ...left[gap]!, follows: last + 1 },
     ]) {
-      expect(() => store.append('r', [entry])).toThrowError(
+      expect(() => store.records.append('r', [entry])).toThrowError(
         expect.objectContaining({
           code: 'RECORDS_MISSING',
           message: `record ${sequence} follows record ${last}: those in between are missing`,
@@ -190,7 +190,7 @@ describe('what a journal left out', () => {
     });
     const printed = entries([started, line('a'), line('b'), iterationRecord(0, 0)]);
     const without = ({ type }: RunRecord): boolean => type !== 'log';
-    store.append('r', thin(printed, without, thinning(0, 1)));
+    store.records.append('r', thin(printed, without, thinning(0, 1)));
     expect(thinned()).toEqual([
       {
         type: 'thinned',
@@ -210,7 +210,7 @@ describe('what a journal left out', () => {
   ])('is no reason to wait where it is told by %s', (_, told) => {
     create();
     const strange = thin(all, everyOf(30, 4), told as JournalThinning);
-    const { summary } = store.append('r', strange);
+    const { summary } = store.records.append('r', strange);
     // Told without its iterations, or the run fails by it; it ends either way.
     expect(['completed', 'failed']).toContain(summary.state);
     expect(summary.iterations).toBeGreaterThan(30);
@@ -232,12 +232,13 @@ test('nodes that thin by themselves agree on multiples, and hold up no progress'
     everyOf(50, 8),
     thinning(50, 8),
   );
-  store.append('r', here.slice(0, -1), { node: 'here' });
+  store.records.append('r', here.slice(0, -1), { node: 'here' });
   expect(store.summary('r').iterations).toBe(0);
-  for (const entry of box.slice(0, 6)) store.append('r', [entry], { node: 'box' });
+  for (const entry of box.slice(0, 6))
+    store.records.append('r', [entry], { node: 'box' });
   expect(store.summary('r')).toMatchObject({ iterations: 33, loss: 320.5 });
-  store.append('r', box, { node: 'box' });
-  store.append('r', here, { node: 'here' });
+  store.records.append('r', box, { node: 'box' });
+  store.records.append('r', here, { node: 'here' });
   expect(store.summary('r')).toMatchObject({
     state: 'completed',
     iterations: 64,
@@ -277,7 +278,7 @@ test('a run of the version before goes on where it was', () => {
   raw.pragma('user_version = 5');
   raw.close();
   store = RunStore.open(file);
-  const { summary } = store.append('r', run.slice(4, 5));
+  const { summary } = store.records.append('r', run.slice(4, 5));
   expect(summary).toMatchObject({ iterations: 2, loss: 10.5 });
-  expect(store.append('r', run).summary).toMatchObject({ iterations: 6 });
+  expect(store.records.append('r', run).summary).toMatchObject({ iterations: 6 });
 });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import {
   FrameTurns,
   type FrameWork,
-} from '../../../src/renderer/state/page/frame-turns.ts';
+} from '../../../src/renderer/state/page/redraw-clock.svelte.ts';
 
 let frames: FrameWork[];
 let turns: FrameTurns;

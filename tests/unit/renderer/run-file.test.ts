@@ -10,7 +10,7 @@ import { sampleSpec, wholeRun } from '../main/sample-records.ts';
 const temporary = new TemporaryStore();
 const { store } = temporary;
 store.create({ id: 'r', spec: sampleSpec(), switches: [], createdAt: 1 });
-store.append('r', wholeRun(2500));
+store.records.append('r', wholeRun(2500));
 afterAll(() => {
   temporary.close();
 });

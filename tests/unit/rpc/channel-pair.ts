@@ -2,10 +2,9 @@
  * Both ends of a channel inside one process: ordered, asynchronous like a socket, text
  * only. Lets the real session and the real connection talk to each other.
  */
-import type { RpcChannel } from '../../../src/main/rpc/channel.ts';
-import type { Channel } from '../../../src/renderer/state/host/channel.ts';
+import type { RpcChannel } from '../../../src/shared/rpc/rpc-wire.ts';
 
-class End implements RpcChannel, Channel {
+class End implements RpcChannel {
   other: End | undefined;
   closedFor: string | undefined;
   /** While held, messages towards this end wait: a page that does not keep up. */

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { MessagePortMain } from 'electron';
 import { describe, expect, it } from 'vitest';
-import { portChannel } from '../../../src/main/electron/port-channel.ts';
+import { portChannel } from '../../../src/shared/rpc/rpc-wire.ts';
 import { Sessions } from '../../../src/main/rpc/session.ts';
 import { SmallCore } from './small-core.ts';
 

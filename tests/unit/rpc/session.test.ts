@@ -357,7 +357,7 @@ describe('a line that breaks', () => {
     connection.on('resync', resync);
     connection.on('records', records);
     await connection.api.watch('run-1');
-    line().host.close('done');
+    line().host.close();
     expect(connection.status).toBe('reconnecting');
     await expect.poll(() => resync).toHaveBeenCalledOnce();
     expect(lines).toHaveLength(2);

@@ -4,6 +4,7 @@ import {
   makeIterationRecord,
   type IterationFacts,
 } from '../../../src/agent/worker/iteration-record.ts';
+import type { ExchangeResult } from '../../../src/agent/exchange/exchange-calls.ts';
 import type { ExchangeProfile } from '../../../src/agent/profile/phase-clock.ts';
 import { sumPhases, zeroPhases } from '../../../src/shared/records/phases.ts';
 
@@ -14,7 +15,11 @@ const profile = (wait: number, reduce: number): ExchangeProfile => ({
   wall: wait + reduce,
 });
 
-function recordOf(wall: number, averages: readonly ExchangeProfile[]) {
+function recordOf(
+  wall: number,
+  averages: readonly ExchangeProfile[],
+  exchange?: ExchangeResult,
+) {
   const facts: IterationFacts = {
     rank: 0,
     iteration: 3,
@@ -23,7 +28,7 @@ function recordOf(wall: number, averages: readonly ExchangeProfile[]) {
     staleness: 0,
     marks: { at: 1, wall, data: 0.1 + 0.2, compute: 2 / 3, apply: 1 / 7 },
     step: { loss: 2 / 3, metric: 1 },
-    exchange: undefined,
+    exchange,
     inForce: { epoch: 0, plan: { method: 'none', collective: 'auto' } },
     averages,
   };
@@ -48,4 +53,25 @@ test('times are whole nanoseconds that add up to the wall time', () => {
 test('what is measured beyond the wall time makes no time negative', () => {
   const { phases } = recordOf(0.5, []);
   expect(phases.other).toBe(0);
+});
+
+test.each([
+  [2, { residualNorm: 2 }],
+  [undefined, {}],
+  [Infinity, {}],
+  [NaN, {}],
+])('a norm of the residual of %d is %o in the record', (residualNorm, expected) => {
+  const ledger = { wireSent: 0, wireReceived: 0, framingSent: 0, framingReceived: 0 };
+  const exchange = {
+    profile: profile(0, 0),
+    bytes: { ...ledger, payload: 0, imbalance: 0 },
+    statistics: {},
+    residualNorm,
+    epoch: 0,
+    method: 'topk',
+    collective: 'ssar',
+    notices: [],
+  } as unknown as ExchangeResult;
+  const { residualNorm: norm } = recordOf(1, [], exchange);
+  expect(norm === undefined ? {} : { residualNorm: norm }).toEqual(expected);
 });

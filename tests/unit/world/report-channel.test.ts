@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, it, vi } from 'vitest';
-import { ReportChannel } from '../../../src/agent/world/report-channel.ts';
+import { MARKER } from '../../../src/agent/world/marked-stream.ts';
+import { readReports, ReportChannel } from '../../../src/agent/world/report-channel.ts';
 import { FrameDecoder } from '../../../src/shared/protocol/frame.ts';
 import type { FromWorker } from '../../../src/shared/protocol/worker.ts';
 
@@ -76,4 +77,44 @@ it('sends what was gathered before it ends', async () => {
     channel.end(resolve);
   });
   expect(heard).toEqual([{ parts: [1] }]);
+});
+
+function reading(stream: PassThrough, byLine: boolean) {
+  const heard: unknown[] = [];
+  const broken: unknown[] = [];
+  const printed: string[] = [];
+  readReports(stream, byLine, {
+    parse: (raw) => {
+      if (typeof raw === 'object') return raw;
+      throw new Error(`${String(raw)} is no report`);
+    },
+    heard: (message) => heard.push(message),
+    printed: (bytes) => printed.push(String(bytes)),
+    broken: (error) => broken.push(error),
+  });
+  return { broken, heard, printed };
+}
+
+it.each([false, true])('arrives as it was sent, by line: %s', async (byLine) => {
+  const stream = new PassThrough();
+  const { broken, heard, printed } = reading(stream, byLine);
+  if (byLine) stream.write(`a greeting\n${MARKER}`);
+  const channel = new ReportChannel<object>(stream, byLine);
+  channel.send({ type: 'finished' });
+  if (byLine) channel.print(Buffer.from('epoch 1'));
+  channel.send(report);
+  await expect.poll(() => heard).toEqual([{ type: 'finished' }, report]);
+  expect(printed).toEqual(byLine ? ['epoch 1'] : []);
+  expect(broken).toEqual([]);
+});
+
+it('is not read after something that is no report', async () => {
+  const stream = new PassThrough();
+  const { broken, heard } = reading(stream, false);
+  const channel = new ReportChannel<object | number>(stream);
+  channel.send({ type: 'finished' });
+  channel.send(7);
+  channel.send({ type: 'finished' });
+  await expect.poll(() => broken).toEqual([new Error('7 is no report')]);
+  expect(heard).toEqual([{ type: 'finished' }]);
 });

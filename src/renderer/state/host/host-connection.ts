@@ -17,11 +17,12 @@ import { rpcResults } from '../../../shared/rpc/rpc-results.ts';
 import {
   encodeRpcMessage,
   onDecodedMessage,
+  type RpcChannel,
   type SessionEvents,
 } from '../../../shared/rpc/rpc-wire.ts';
 import { rpcArguments } from '../../../shared/rpc/rpc-arguments.ts';
 import type { AppApi, HostCommand } from '../../../shared/rpc/rpc.ts';
-import type { Channel, OpenChannel } from './channel.ts';
+import type { OpenChannel } from './channel.ts';
 
 /** `refused`: the host was started again and needs its new URL; nothing is retried. */
 export type ConnectionStatus = 'connected' | 'reconnecting' | 'refused';
@@ -61,7 +62,7 @@ export class HostConnection implements Connection {
   readonly #watched = new Set<string>();
   readonly #firstTry: Promise<void>;
   #status: ConnectionStatus = 'reconnecting';
-  #line: { readonly peer: Peer; readonly channel: Channel } | undefined;
+  #line: { readonly peer: Peer; readonly channel: RpcChannel } | undefined;
 
   constructor(open: OpenChannel, bridge: HostBridge | undefined) {
     this.#open = open;
@@ -116,22 +117,26 @@ export class HostConnection implements Connection {
     }
   }
 
-  #use(channel: Channel): void {
+  #use(channel: RpcChannel): void {
+    const told =
+      <E extends keyof SessionEvents>(event: E) =>
+      (...args: Parameters<ConnectionEvents[E]>): void =>
+        this.#emit(event, ...args);
     const peer: Peer = createBirpc<AppApi, SessionEvents, false>(
       {
-        runChanged: (...args) => this.#emit('runChanged', ...args),
-        records: (...args) => this.#emit('records', ...args),
-        caughtUp: (...args) => this.#emit('caughtUp', ...args),
-        notice: (...args) => this.#emit('notice', ...args),
-        nodesChanged: (...args) => this.#emit('nodesChanged', ...args),
-        dataSetsChanged: (...args) => this.#emit('dataSetsChanged', ...args),
-        networkChanged: (...args) => this.#emit('networkChanged', ...args),
-        sweepsChanged: () => this.#emit('sweepsChanged'),
-        alert: (...args) => this.#emit('alert', ...args),
-        settingsChanged: (...args) => this.#emit('settingsChanged', ...args),
-        historyPurged: () => this.#emit('historyPurged'),
-        questionsChanged: (...args) => this.#emit('questionsChanged', ...args),
-        resync: () => this.#emit('resync'),
+        runChanged: told('runChanged'),
+        records: told('records'),
+        caughtUp: told('caughtUp'),
+        notice: told('notice'),
+        nodesChanged: told('nodesChanged'),
+        dataSetsChanged: told('dataSetsChanged'),
+        networkChanged: told('networkChanged'),
+        sweepsChanged: told('sweepsChanged'),
+        alert: told('alert'),
+        settingsChanged: told('settingsChanged'),
+        historyPurged: told('historyPurged'),
+        questionsChanged: told('questionsChanged'),
+        resync: told('resync'),
         terminalOutput: (...args) => this.#emitAndWait('terminalOutput', ...args),
         terminalEnded: (...args) => this.#emitAndWait('terminalEnded', ...args),
       },

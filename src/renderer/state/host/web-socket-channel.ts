@@ -1,11 +1,11 @@
 /** A WebSocket as a channel. */
-import type { Channel } from './channel.ts';
+import type { RpcChannel } from '../../../shared/rpc/rpc-wire.ts';
 
 /** Undefined if it does not open. Nothing of it is left behind then. */
 export async function openWebSocket(
   make: () => WebSocket,
   signal: AbortSignal,
-): Promise<Channel | undefined> {
+): Promise<RpcChannel | undefined> {
   const socket = make();
   const abort = (): void => socket.close();
   signal.addEventListener('abort', abort);

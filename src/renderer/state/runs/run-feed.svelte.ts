@@ -208,9 +208,7 @@ export class RunFeed {
       this.#setDetail(detail);
       // Of an earlier attempt: what is shown now is the run.
       this.#error = undefined;
-      const history = await this.#stored.history(detail, (...of) =>
-        this.#windows.want(...of),
-      );
+      const history = await this.#storedHistory(detail);
       if (this.#closed) return;
       const early = this.#early ?? [];
       this.#early = undefined;
@@ -229,6 +227,10 @@ export class RunFeed {
     // The connection was lost and came back in the meantime.
     if (this.#error !== undefined && this.#readAgain && !this.#closed)
       await this.#open();
+  }
+
+  #storedHistory(detail: RunDetail): Promise<RunHistory> {
+    return this.#stored.history(detail, (...of) => this.#windows.want(...of));
   }
 
   #learn(summary: RunSummary): void {
@@ -284,9 +286,7 @@ export class RunFeed {
       if ((detail.iterations - from) * detail.ranks > FULL_RECORDS) {
         this.#early = [];
         try {
-          this.#history = await this.#stored.history(detail, (...of) =>
-            this.#windows.want(...of),
-          );
+          this.#history = await this.#storedHistory(detail);
         } finally {
           const early = this.#early;
           this.#early = undefined;
