@@ -7,7 +7,8 @@ import { RankProcess } from '../../../src/agent/world/rank-process.ts';
 
 const LINES = 50_000;
 
-test('comes as what it was written to, between reports that stay whole', async () => {
+/** What a rank printed and reported. */
+async function outputOf(lines: number) {
   const printed = { stdout: '', stderr: '' };
   const events: { readonly type: string }[] = [];
   const command = {
@@ -27,9 +28,13 @@ test('comes as what it was written to, between reports that stay whole', async (
       },
     },
   );
-  rank.send({ lines: LINES });
+  rank.send({ lines });
   await rank.closed;
-  const types = events.map(({ type }) => type);
+  return { printed, types: events.map(({ type }) => type) };
+}
+
+test('comes as what it was written to, between reports that stay whole', async () => {
+  const { printed, types } = await outputOf(LINES);
   expect(types, printed.stderr).toEqual(['between', 'printed', 'exit']);
   expect(printed.stderr).toBe('by console.error\n');
   const lines = printed.stdout.split('\n');
@@ -37,4 +42,9 @@ test('comes as what it was written to, between reports that stay whole', async (
   expect(new Set(lines.slice(2, -2))).toEqual(new Set(['x'.repeat(99)]));
   expect(lines.slice(2, -2)).toHaveLength(LINES);
   expect(lines.slice(-2)).toEqual(['the last line', '']);
+});
+
+test('of a rank that exits at once is not lost where its pipe has room', async () => {
+  const { printed, types } = await outputOf(0);
+  expect([types, printed.stdout]).toEqual([['exit'], 'the only line\n']);
 });

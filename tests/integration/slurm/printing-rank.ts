@@ -1,4 +1,4 @@
-/** A rank that only prints, in several ways, and reports what it was told to. */
+/** A rank that only prints, in several ways, and reports what it was told to; without lines it exits. */
 /* eslint-disable no-console -- It prints as libraries do. */
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
@@ -15,6 +15,10 @@ const reports = openRankLine<z.infer<typeof order>, object>({
     process.exit(1);
   },
   obey: ({ lines }) => {
+    if (lines === 0) {
+      console.log('the only line');
+      process.exit(0);
+    }
     console.log('by console.log');
     console.error('by console.error');
     reports.send({ type: 'between' });
