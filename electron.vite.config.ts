@@ -5,6 +5,7 @@
  */
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'electron-vite';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { LICENCE_LIST } from './scripts/third-party-notices.ts';
 import { precompressed } from './scripts/precompressed.ts';
@@ -18,22 +19,31 @@ interface Modules {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 }
 
-let loadedAtOnce: Set<string> | undefined;
+/** Modules that come with these ones, without an `import()` between. */
+function closureOf(entries: Iterable<string>, modules: Modules): Set<string> {
+  const found = new Set(entries);
+  for (const known of found) {
+    for (const next of modules.getModuleInfo(known)?.importedIds ?? []) found.add(next);
+  }
+  return found;
+}
+
+const views = readdirSync(path.join(root, 'src/renderer/views')).map((name) =>
+  path.join(root, 'src/renderer/views', name),
+);
+let ofFirstScreen: Set<string> | undefined;
+let ofViews: Set<string> | undefined;
 
 /**
- * Whether a module of the page comes with its entry, without an `import()` between. Files of these
- * modules need no others, so no two files need each other.
+ * The file of a module that several files of the page need: that of the first screen, that of views, or one for what
+ * only comes on request, such as saving a chart. Files of earlier ones need none of later ones, so no two files
+ * need each other.
  */
-function isOfFirstScreen(id: string, modules: Modules): boolean {
-  if (loadedAtOnce === undefined) {
-    loadedAtOnce = new Set([path.join(root, 'src/renderer/main.ts')]);
-    for (const known of loadedAtOnce) {
-      for (const next of modules.getModuleInfo(known)?.importedIds ?? []) {
-        loadedAtOnce.add(next);
-      }
-    }
-  }
-  return loadedAtOnce.has(id);
+function sharedFileOf(id: string, modules: Modules): string {
+  ofFirstScreen ??= closureOf([path.join(root, 'src/renderer/main.ts')], modules);
+  if (ofFirstScreen.has(id)) return 'common';
+  ofViews ??= closureOf(views, modules);
+  return ofViews.has(id) ? 'views' : 'requested';
 }
 
 export default defineConfig({
@@ -92,8 +102,7 @@ export default defineConfig({
         // Compiling Svelte takes most of the build: known, and no cause for a warning.
         checks: { pluginTimings: false },
         output: {
-          // What the first screen shares with views is one file, not one for each icon; what
-          // only views share another one, and charts a third.
+          // Shared modules are few files, not one for each icon; charts are one of their own.
           codeSplitting: {
             includeDependenciesRecursively: false,
             groups: [
@@ -104,8 +113,7 @@ export default defineConfig({
                 priority: 1,
               },
               {
-                name: (id, modules) =>
-                  isOfFirstScreen(id, modules) ? 'common' : 'views',
+                name: sharedFileOf,
                 minShareCount: 2,
               },
             ],
