@@ -4,7 +4,7 @@
  */
 import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { describeEmulated } from '../../shared/machines/emulated-network.ts';
-import { planLabel } from '../../shared/plan/exchange-plan.ts';
+import { labelBeside } from '../../shared/plan/exchange-plan.ts';
 import { backendText } from '../../shared/records/backend-text.ts';
 import { ACCURACY, describeMetric, NO_METRIC } from '../../shared/records/metric.ts';
 import { PHASES } from '../../shared/records/phases.ts';
@@ -54,9 +54,9 @@ export function runReport(run: ReportedRun, made: string): Report {
           bins: run.bins,
           evaluations: evaluationsOf(run),
           metric: detail.metricKind ?? ACCURACY,
-          markers: switchesOf(run).map(({ fence, to }) => ({
+          markers: switchesOf(run).map(({ fence, from, to }) => ({
             x: fence - 0.5,
-            label: planLabel(to),
+            label: labelBeside(to, from),
           })),
         }).map((picture) => ({ kind: 'picture', picture })),
       },

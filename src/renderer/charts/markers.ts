@@ -5,7 +5,7 @@
 import { eventText, type RunEvent } from '../../shared/records/record-kinds.ts';
 import type { RunNote } from '../../shared/run-query/run-note.ts';
 import { escapeControls } from '../../shared/words/printable.ts';
-import { planLabel } from '../../shared/plan/exchange-plan.ts';
+import { labelBeside } from '../../shared/plan/exchange-plan.ts';
 import { isStall } from './rank-stalls.ts';
 
 /** `fence`: a line before its iteration, with a label. The others have a sign at the axis. */
@@ -75,7 +75,7 @@ export function nearIterationOf(
 }
 
 function labelOf(event: RunEvent): string {
-  if (event.type === 'switch') return planLabel(event.to);
+  if (event.type === 'switch') return labelBeside(event.to, event.from);
   // A notice's title is that of all notices; what is to be done follows after the colon.
   return event.type === 'notice'
     ? escapeControls(shortened(event.message.split(':')[0]!))

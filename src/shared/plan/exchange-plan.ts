@@ -321,6 +321,13 @@ export function describePlan(
   return layers === '' ? named : `${named} [${layers}]`;
 }
 
+/** A plan in a few words beside another one: all that is chosen, where their labels would not tell them apart. */
+export function labelBeside(plan: NamedPlan, other: NamedPlan): string {
+  const label = planLabel(plan);
+  const { layers = [] } = plan;
+  return layers.length > 0 || label === planLabel(other) ? describePlan(plan) : label;
+}
+
 export const serversText = (servers: number): string =>
   servers === 1 ? '1 server' : `${servers} servers`;
 

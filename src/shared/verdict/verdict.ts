@@ -23,6 +23,8 @@ import { VERDICT_MINIMUM, type WindowSummary } from './window-summary.ts';
 
 /** Communication below this part of the step is not worth a sentence about its causes. */
 const NOTEWORTHY = 0.05;
+/** The least part of a step that ranks wait for cores, if that is said. */
+const LEAST_CORE_WAIT = 0.01;
 
 export interface Verdict {
   /** The part that bounds the step. */
@@ -153,7 +155,12 @@ function observations(
     });
   }
   // With fewer cores than ranks, some ranks wait while others compute: no method helps.
-  if (crowd !== undefined && share >= NOTEWORTHY && account.bound !== 'cores') {
+  if (
+    crowd !== undefined &&
+    account.coreWait >= LEAST_CORE_WAIT &&
+    share >= NOTEWORTHY &&
+    account.bound !== 'cores'
+  ) {
     statements.push({
       text: `${crowd.ranks} ranks share ${crowd.cores} ${crowd.cores === 1 ? 'core' : 'cores'}, so they also wait for cores`,
       evidence: 'ranks',

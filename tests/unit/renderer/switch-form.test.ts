@@ -113,3 +113,21 @@ test('a prediction is made again once the current plan is another', async () => 
   expect(foresight.state.kind).toBe('none');
   await settle();
 });
+
+test('tensors are learnt of the current plan, once, where no switch is considered', async () => {
+  const host = new ScriptedHost();
+  const foresight = new SwitchForesight(host.connection.api, 'run');
+  const refused = foresight.learnTensors(TOPK);
+  await host.next('order').fail(new Error('no'));
+  await refused;
+  expect(foresight.tensors).toBeUndefined();
+  const learning = foresight.learnTensors(TOPK);
+  await foresight.learnTensors(TOPK);
+  expect(host.waiting('order')).toHaveLength(1);
+  await host.next('order').answer({ tensors: [{ name: 'layer1.bias', length: 4 }] });
+  await learning;
+  expect(foresight.tensors).toEqual([{ name: 'layer1.bias', length: 4 }]);
+  expect(foresight.state.kind).toBe('none');
+  await foresight.learnTensors(TOPK);
+  expect(host.waiting('order')).toHaveLength(0);
+});

@@ -164,6 +164,23 @@ describe('verdict', () => {
     expect(texts(summary()).join()).not.toContain('cores');
   });
 
+  it('says nothing of a wait for cores whose proof shows none', () => {
+    const recent = new RecentIterations(3, 64);
+    for (let iteration = 0; iteration < 20; iteration++) {
+      for (const rank of [0, 1, 2])
+        recent.add(
+          iterationRecord({ rank, iteration, phases: { compute: 1, send: 9 } }),
+        );
+    }
+    const said = (cores: number): string =>
+      texts(summarizeWindow(recent, 0, 20)!, { crowd: crowd(cores), ranks: 3 }).join(
+        '; ',
+      );
+    expect(said(2)).not.toContain('wait for cores;');
+    expect(said(2)).not.toContain('share 2 cores');
+    expect(said(1)).toContain('3 ranks share 1 core');
+  });
+
   it('does not take waiting for a core for compressible, and says so', () => {
     expect(gain(summary(), { crowd: crowd(1) })).toBe(
       'how much a smaller payload would save cannot be told apart from waiting for cores',

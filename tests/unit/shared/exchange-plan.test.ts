@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   describePlan,
   describeSwitch,
+  labelBeside,
   planAsExchange,
   planLabel,
 } from '../../../src/shared/plan/exchange-plan.ts';
@@ -97,5 +98,15 @@ describe('a plan in words', () => {
         parameters: {},
       }),
     ).toBe('topk 1 % → a2sgd');
+    const layers = [{ match: 'layer1.*', method: 'none', parameters: {} }];
+    expect(labelBeside(from, { ...to, method: 'none', label: 'none' })).toBe(
+      'topk 1 %',
+    );
+    expect(labelBeside({ ...from, collective: 'ring' }, from)).toBe(
+      'topk 1 % over ring',
+    );
+    expect(labelBeside({ ...to, layers }, from)).toBe(
+      'topk 1 % in 4 bits [layer1.*: none]',
+    );
   });
 });

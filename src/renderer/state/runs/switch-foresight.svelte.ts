@@ -21,6 +21,7 @@ export class SwitchForesight {
   readonly #run: string;
   #state = $state.raw<ForesightState>({ kind: 'none' });
   #tensors = $state.raw<Foresight['tensors']>();
+  #isLearning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Number of the latest question. */
   #asked = 0;
@@ -55,6 +56,23 @@ export class SwitchForesight {
     this.#state = { kind: change === undefined ? 'none' : 'asking' };
     if (change === undefined) return;
     this.#timer = setTimeout(() => void this.#ask(change, question), STILL_MS);
+  }
+
+  /** Asks what a plan does for the model's tensors alone, unless they are known or asked for. */
+  async learnTensors(plan: JsonObject): Promise<void> {
+    if (this.#tensors !== undefined || this.#isLearning) return;
+    this.#isLearning = true;
+    try {
+      const { tensors } = await this.#api.order(this.#run, {
+        type: 'foresee',
+        change: plan,
+      });
+      this.#tensors = tensors;
+    } catch {
+      // A prediction that the user asks for shows why there is none.
+    } finally {
+      this.#isLearning = false;
+    }
   }
 
   /** Whether this change of this plan is what it foresees. */
