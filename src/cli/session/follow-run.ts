@@ -51,11 +51,12 @@ export async function followRun(
   const { coordinator, store, events } = workspace;
   const interruption: Interruption = new Interruption(options, () => {
     printer.makeWay();
-    // What has not begun is not stopped: the launch fails, as cancelled.
-    if (workspace.deployments.cancel()) return 'cancelling the deployment';
     coordinator.orders
       .give(id, { type: 'stop' }, interruption.received)
       .catch(interruption.unstopped);
+    // The start that waits for it has been told to end.
+    if (workspace.deployments.cancel())
+      return 'cancelling the deployment, and stopping the run';
     const when = stopsWith(store.spec(id));
     return `stopping the run${when}; Ctrl-C again does not wait for it`;
   });

@@ -37,13 +37,11 @@ export async function followSweep(
     () => {
       progress.makeWay();
       const options = { store, coordinator, isDriver, finishesRuns: false };
-      if (workspace.deployments.cancel()) {
-        store.sweeps.stop(sweep, { isInterrupted: true });
-        return 'cancelling the deployment, and stopping the sweep';
-      }
       stopSweep(sweep, { ...options, received: interruption.received }).catch(
         interruption.unstopped,
       );
+      if (workspace.deployments.cancel())
+        return 'cancelling the deployment, and stopping the sweep';
       return 'stopping the sweep and its runs in progress; Ctrl-C again does not wait for them';
     },
   );

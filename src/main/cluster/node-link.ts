@@ -133,9 +133,12 @@ export class NodeLink {
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
 
-  /** Tells how far the copy of a program's directory is; undefined at its end. */
-  copying(progress: DeployProgress | undefined, cancel: () => void): void {
-    this.#access.copying?.(progress, cancel);
+  /**
+   * Shows a copy of a program's directory, and how to cancel it.
+   * @returns tells how far it is; undefined at its end
+   */
+  showCopy(cancel: () => void): (progress: DeployProgress | undefined) => void {
+    return (progress) => this.#access.copying?.(progress, cancel);
   }
 
   get addresses(): NodeAddresses {

@@ -55,8 +55,8 @@ export interface RemoteNodeOptions extends SshRouteOptions {
 }
 
 /**
- * Receives the steps of a deployment, whoever needs it, and how to cancel it; undefined at
- * its end.
+ * Receives the steps of a deployment, whoever needs it, and how to cancel it, which is the same
+ * function from its first step to its end; undefined at its end.
  */
 export type DeployListener = (
   node: string,

@@ -30,18 +30,17 @@ export async function copiedTrees(
   const trees = away.map(async (link) => {
     const cancelled = new AbortController();
     const signals = [cancelled.signal, ...(signal === undefined ? [] : [signal])];
+    const progress = link.showCopy(() => {
+      cancelled.abort(cancelledCopy(link.name));
+    });
     try {
       const tree = await copyWorkdir(link, workdir, entries, {
         signal: AbortSignal.any(signals),
-        progress: (progress) => {
-          link.copying(progress, () => {
-            cancelled.abort(cancelledCopy(link.name));
-          });
-        },
+        progress,
       });
       return [link, tree] as const;
     } finally {
-      link.copying(undefined, () => undefined);
+      progress(undefined);
     }
   });
   return new Map(await Promise.all(trees));

@@ -1,5 +1,5 @@
 /** The whole way to a machine that is reached by SSH: a real sshd on loopback. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -21,6 +21,7 @@ import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
 import { SshServer } from '../../harness/sshd.ts';
+import { newestRun } from '../cli/listed-runs.ts';
 
 let server: SshServer;
 let home: GradwireHome;
@@ -241,12 +242,13 @@ describe('a machine reached by SSH', () => {
     writeFileSync(path.join(workdir, 'src/__pycache__/x.pyc'), 'x');
     writeFileSync(path.join(workdir, 'words.txt'), 'first words\n');
     symlinkSync('words.txt', path.join(workdir, 'link'));
-    const line = `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts 5`;
-    const exec = (directory: string) =>
-      home.run([
-        ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
-        ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line],
-      ]);
+    const line = (iterations: number): string =>
+      `echo "in $PWD: $(cat link)"; ls -R; echo made >> words.txt; exec ${process.execPath} src/train.ts ${iterations}`;
+    const options = (directory: string, iterations: number): string[] => [
+      ...['exec', '--json', '--ranks', '1', '--nodes', 'box'],
+      ...['--set', `workload.workdir=${directory}`, '--', 'sh', '-c', line(iterations)],
+    ];
+    const exec = (directory: string) => home.run(options(directory, 5));
     const launch = async (): Promise<string> => succeeded(await exec(workdir)).stdout;
     const work = path.join(base, 'nodes', os.hostname(), 'work');
     const contents = (): string[] => readdirSync(path.join(work, 'files'));
@@ -260,6 +262,27 @@ describe('a machine reached by SSH', () => {
       expect(await launch()).toContain(': other words');
       expect(contents()).toHaveLength(4);
       expect(readdirSync(path.join(work, 'trees'))).toHaveLength(2);
+
+      // A copy that has ended is no longer cancelled in place of its run.
+      writeFileSync(path.join(workdir, 'words.txt'), 'last words\n');
+      const goingOn = home.start(options(workdir, 1_000_000_000));
+      await goingOn.record('iteration');
+      goingOn.child.kill('SIGINT');
+      expect(await goingOn.finished).toMatchObject({ code: 130 });
+      expect(goingOn.records.at(-1)).toMatchObject({ type: 'done', reason: 'stopped' });
+
+      // Whether it is still being copied or has begun: it is stopped, not failed.
+      writeFileSync(path.join(workdir, 'large'), randomBytes(64e6));
+      const copied = home.start(options(workdir, 1_000_000_000));
+      await until(
+        () => copied.stderr,
+        (text) => text.includes('uploading the workdir'),
+        'the copy',
+      );
+      copied.child.kill('SIGINT');
+      expect(await copied.finished).toMatchObject({ code: 130 });
+      expect(await newestRun(commands)).toMatchObject({ state: 'stopped' });
+
       expect(await exec('/not/there')).toMatchObject({
         code: 2,
         stderr: expect.stringMatching(/WORKDIR_MISSING.*workload\.copy/) as string,
