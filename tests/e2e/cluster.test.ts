@@ -12,7 +12,8 @@ import { AppPage } from '../harness/app-page.ts';
 import { GradwireHome, succeeded } from '../harness/gradwire.ts';
 import { LASTING_SPEC } from '../harness/lasting-runs.ts';
 import { until } from '../harness/processes.ts';
-import { makeKey, passwordsMissing, SshServer } from '../harness/sshd.ts';
+import { makeKey } from '../harness/ssh-keys.ts';
+import { passwordsMissing, SshServer } from '../harness/sshd.ts';
 import { filesWith, processesWith } from '../harness/traces.ts';
 import { inUserHome } from '../harness/user-home.ts';
 

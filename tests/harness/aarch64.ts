@@ -20,7 +20,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from './processes.ts';
-import { freePort, makeKey } from './sshd.ts';
+import { makeKey } from './ssh-keys.ts';
+import { freePort } from './sshd.ts';
 
 const MIRROR = 'http://deb.debian.org/debian';
 const TOOLS = ['qemu-user-static', 'debootstrap'];

@@ -22,6 +22,7 @@ const alone = [
   'hosts/*',
   'installation/*',
   'main/npm-packages',
+  'slurm/job-cancellation',
   'slurm/unsure-answers',
   'ssh/kerberos',
   'terminal/*',

@@ -133,10 +133,7 @@ export class NodeLink {
 
   readonly forwardPorts = (): Promise<PortForwarding> => this.#access.forwardPorts();
 
-  /**
-   * Shows a copy of a program's directory, and how to cancel it.
-   * @returns tells how far it is; undefined at its end
-   */
+  /** Shows a copy of a program's directory. @returns tells how far it is; undefined at its end */
   showCopy(cancel: () => void): (progress: DeployProgress | undefined) => void {
     return (progress) => this.#access.copying?.(progress, cancel);
   }

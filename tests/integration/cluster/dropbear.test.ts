@@ -16,7 +16,8 @@ import { openHome, resolveHome } from '../../../src/main/home/home.ts';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import { until } from '../../harness/processes.ts';
-import { freePort, makeKey } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { freePort } from '../../harness/sshd.ts';
 
 const DROPBEAR = '/usr/sbin/dropbear';
 /** It knows no home but the password file's: a directory of ours is mounted over root's. */

@@ -1,8 +1,8 @@
 /** A machine of tests: an sshd of its own, and the machine as the app sees it. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import {
   RemoteNode,
   type RemoteNodeOptions,
@@ -29,6 +29,12 @@ export function homeOfFile(): () => Home {
   });
   return () => home;
 }
+
+/** Mounts need root; csh and fish are then among the prerequisites. */
+export const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+
+/** Handlers of a connection to a supervisor from which nothing is awaited. */
+export const handlers = { run: () => undefined, lost: () => undefined };
 
 export class Machine implements AsyncDisposable {
   readonly server: SshServer;
@@ -89,4 +95,13 @@ export class Machine implements AsyncDisposable {
     await this.#pool[Symbol.asyncDispose]();
     await this.server[Symbol.asyncDispose]();
   }
+}
+
+/** Deployed to, its supervisor started and spoken to, and cleared away. */
+export async function useAndLeave({ node, base }: Machine): Promise<void> {
+  const control = await node.ensure(handlers);
+  expect(control.hello.catalogue.methods.length).toBeGreaterThan(5);
+  await control.close();
+  expect(await node.uninstall()).toEqual([]);
+  expect(existsSync(base)).toBe(false);
 }

@@ -14,7 +14,8 @@ import {
 } from '../../harness/gradwire.ts';
 import { LASTING_ALONE } from '../../harness/lasting-runs.ts';
 import { processesWith, until } from '../../harness/processes.ts';
-import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { passwordsMissing, SshServer } from '../../harness/sshd.ts';
 
 const PASSWORD = 'correct horse';
 

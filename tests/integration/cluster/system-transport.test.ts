@@ -13,7 +13,8 @@ import { parseNodeEntry } from '../../../src/shared/machines/node-entry.ts';
 import type { DoneRecord } from '../../../src/shared/records/done.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { until } from '../../harness/processes.ts';
-import { makeKey, SshServer, testUser } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { SshServer, testUser } from '../../harness/sshd.ts';
 
 let server: SshServer;
 let home: GradwireHome;

@@ -20,6 +20,19 @@ import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts
 
 export const NODES = ['this-computer', 'box'] as const;
 type Node = (typeof NODES)[number];
+
+/** On links slow enough that a run is still under way when a busy machine gets to change it. */
+export const ITERATIONS = 30;
+export const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  name: 'two nodes',
+  workload: { model: 'fnn3', dataset: 'digits' },
+  world: { ranks: 3, nodes: NODES },
+  iterations: ITERATIONS,
+  evaluateEvery: 0,
+  network: { bandwidth: '10 Gbit/s', latency: '5 ms' },
+  ...more,
+});
+
 const LOOPBACK: NodeAddresses = { there: '127.0.0.1', here: '127.0.0.1' };
 
 const SILENT = {

@@ -1,10 +1,10 @@
 /**
- * `gradwire allreduce`: real processes, real files, and what is wrong with either. Ranks
- * are processes of their own throughout; most of the commands that start them share one.
+ * `gradwire allreduce`: real processes and real files. Ranks are processes of their own
+ * throughout; most of the commands that start them share one.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { effort } from '../../harness/effort.ts';
 import { CommandHost } from '../../harness/command-host.ts';
 import { GradwireHome } from '../../harness/gradwire.ts';
@@ -13,6 +13,7 @@ import { collectiveCases } from './collective-cases.ts';
 import { hierarchicalSent, sparseHierarchicalSent } from './node-cases.ts';
 import { floats, integers, sameBits, sumOf } from './run-collective.ts';
 import { TopSumOracle } from './top-sum-oracle.ts';
+import { vectorFolder } from './vector-folder.ts';
 
 const home = new GradwireHome();
 const commands = new CommandHost(home);
@@ -20,11 +21,8 @@ afterAll(async () => {
   await commands[Symbol.asyncDispose]();
   await home[Symbol.asyncDispose]();
 });
-const folder = path.join(home.directory, 'vectors');
-beforeEach(() => {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder);
-});
+
+const { folder, inputs, at, put, result, allreduce } = vectorFolder(home.directory);
 
 interface Report {
   readonly algorithm: string;
@@ -38,24 +36,6 @@ interface Report {
   readonly quantize?: unknown;
   readonly delta?: number;
 }
-
-const inputs = path.join(folder, 'in{rank}.f32');
-const outputs = path.join(folder, 'out{rank}.f32');
-const at = (pattern: string, rank: number) => pattern.replace('{rank}', String(rank));
-const put = (vectors: readonly Float32Array[]): void => {
-  for (const [rank, vector] of vectors.entries()) {
-    writeFileSync(at(inputs, rank), vector);
-  }
-};
-const result = (rank: number): Float32Array => {
-  const bytes = readFileSync(at(outputs, rank));
-  return new Float32Array(Uint8Array.from(bytes).buffer);
-};
-const allreduce = (ranks: number | string, ...more: string[]) => [
-  ...['allreduce', '--ranks', String(ranks), ...more],
-  ...(more.includes('--in') ? [] : ['--in', inputs]),
-  ...(more.includes('--out') ? [] : ['--out', outputs]),
-];
 
 async function reduce(ranks: number, ...more: string[]): Promise<Report> {
   const args = allreduce(ranks, ...more, '--json');
@@ -368,115 +348,6 @@ test('without --json: a line and a table', async () => {
     /^parameter-server with 1 server, sum over 2 ranks: 100 elements, \d+ non-zero in the result, in /,
   );
   expect(stdout.trimEnd().split('\n')).toHaveLength(4);
-});
-
-describe('wrong input is one line, exit code 2, and nothing is written', () => {
-  beforeEach(() => {
-    put([integers(0, 100), integers(1, 100), integers(2, 99)]);
-    writeFileSync(at(inputs, 3), 'seven b');
-  });
-
-  test.each([
-    [allreduce(0), 'USAGE', /'0' is invalid.*1 to 256/],
-    [allreduce('two'), 'USAGE', /'two' is invalid/],
-    [allreduce(2, '--op', 'mean'), 'USAGE', /'mean' is invalid.*sum, min, max, prod/],
-    [allreduce(2, '--transport', 'udp'), 'USAGE', /'udp' is invalid/],
-    [allreduce(2, '--dtype', 'f16'), 'USAGE', /'f16' is invalid.*f32, f64/],
-    [
-      allreduce(2, '--dtype', 'f64', '--in', at(inputs, 2)),
-      'VECTOR_SIZE_INVALID',
-      /396 bytes .*8-byte/,
-    ],
-    [allreduce(2, '--quantize', 'bits=3'), 'QUANTIZE_INVALID', /"bits" is 3/],
-    [allreduce(2, '--delta', 'often'), 'USAGE', /'often' is invalid.*auto/],
-    [allreduce(2, '--delta', '0.6'), 'DELTA_INVALID', /0\.6.*f32.*0\.5/],
-    [
-      allreduce(2, '--delta', '0.2', '--algorithm', 'ring'),
-      'DELTA_MISFIT',
-      /ring has no sparse streams/,
-    ],
-    [allreduce(2, '--quantize', 'bucket=64=3'), 'QUANTIZE_INVALID', /"64=3"/],
-    [allreduce(2, '--quantize', 'bit=4'), 'QUANTIZE_UNKNOWN_KEY', /"bits"\?/],
-    [
-      allreduce(2, '--quantize', 'format=fp8'),
-      'QUANTIZE_INVALID',
-      /"format" is "fp8": it must be bf16, fp16, e4m3 or e5m2/,
-    ],
-    [
-      allreduce(2, '--quantize', 'format=e4m3,bits=4'),
-      'QUANTIZE_INVALID',
-      /"bits" is 4: levels have bits, bucket and scale, floats only a format/,
-    ],
-    [
-      allreduce(2, '--quantize', 'bits=4', '--op', 'max'),
-      'QUANTIZE_MISFIT',
-      /a max of f32 values/,
-    ],
-    [
-      allreduce(2, '--quantize', 'bits=4', '--algorithm', 'ring'),
-      'QUANTIZE_MISFIT',
-      /scatter-reduce-allgather, dsar-split-allgather/,
-    ],
-    [
-      allreduce(2, '--servers', '2', '--algorithm', 'ring'),
-      'SERVERS_MISFIT',
-      /servers: 2, but the collective is ring\..*collective=parameter-server/,
-    ],
-    [allreduce(2, '--servers', '2'), 'SERVERS_MISFIT', /the collective is auto/],
-    [
-      allreduce(2, '--servers', '3', '--algorithm', 'parameter-server'),
-      'SERVERS_INVALID',
-      /servers is 3, but only 2 ranks exchange\..*from 1 to 2/,
-    ],
-    [allreduce(2, '--servers', 'two'), 'USAGE', /'two' is invalid/],
-    [
-      allreduce(2, '--algorithm', 'rnig'),
-      'COLLECTIVE_UNKNOWN',
-      /Did you mean "ring"\?/,
-    ],
-    [allreduce(2, '--in', at(inputs, 9)), 'FILE_UNREADABLE', /no such file.*in9\.f32/],
-    [allreduce(2, '--in', folder), 'FILE_UNREADABLE', /it is not a file/],
-    [
-      allreduce(3),
-      'VECTOR_LENGTHS_DIFFER',
-      /rank 2 has 99 .* rank 0 has 100.*in2\.f32/,
-    ],
-    [
-      allreduce(2, '--places', '0,1,1'),
-      'PLACES_INVALID',
-      /3 machine numbers for 2 ranks.*such as 0,0,1,1/,
-    ],
-    [allreduce(2, '--places', '0,x'), 'PLACES_INVALID', /NaN is not a machine number/],
-    [allreduce(4), 'VECTOR_SIZE_INVALID', /7 bytes .*in3\.f32/],
-    [allreduce(2, '--out', path.join(folder, 'x')), 'PATTERN_INVALID', /\{rank\}/],
-    [
-      allreduce(2, '--out', path.join(folder, 'none', '{rank}')),
-      'OUTPUT_NOT_WRITABLE',
-      /none\/[01]/,
-    ],
-    [['allreduce', '--ranks', '2'], 'USAGE', /required option '--in/],
-  ])('%j: %s', async (args, code, message) => {
-    await expectRefused(args, code, message, commands);
-  });
-
-  test('also by a command that is a process of its own', async () => {
-    await expectRefused(allreduce(0), 'USAGE', /'0' is invalid/, home);
-  });
-
-  async function expectRefused(
-    args: readonly string[],
-    code: string,
-    message: RegExp,
-    runner: CommandHost | GradwireHome,
-  ): Promise<void> {
-    const finished = await runner.run(args);
-    expect(finished.stderr).toMatch(new RegExp(`^gradwire: ${code}: .*\n$`));
-    expect(finished.stderr).toMatch(message);
-    expect(finished.code).toBe(2);
-    expect(finished.stdout).toBe('');
-    expect(readdirSync(folder).filter((name) => !name.startsWith('in'))).toEqual([]);
-    expect(home.processes()).toEqual([]);
-  }
 });
 
 describe('processes', () => {

@@ -3,6 +3,8 @@
  * Weights begin as 0, gradients are small integers and η is a power of two: for two and four
  * ranks all sums are exact, in whatever order they are made.
  */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'vitest';
 import type { Fence, PushResult } from '../../../src/agent/exchange/exchange-calls.ts';
 import type { Vector } from '../../../src/agent/memory/arena.ts';
 import type { EngineClient } from '../../../src/agent/worker/engine/engine-client.ts';
@@ -177,4 +179,30 @@ export async function servingRanks(
   const { switches = [], world } = serving;
   const ranks = await connectRanks(exchange, switches, world);
   return ranks.map((rank, index) => new ServingRank(rank, index, serving));
+}
+
+export const atOnce = (): Promise<void> => Promise.resolve();
+
+/** Lets the others go on: turns of the event loop, in place of time. */
+export async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn();
+}
+
+/** What all ranks have once they have met. */
+export function shared(ranks: readonly ServingRank[]): Float32Array {
+  const [first, ...others] = ranks;
+  for (const { last, pushed } of ranks) {
+    expect(pushed.at(-1)!.met).toBe(true);
+    expect(pushed.at(-1)!.iteration).toBe(first!.pushed.at(-1)!.iteration);
+    expect(last).toEqual(first!.last);
+  }
+  expect(others).toHaveLength(ranks.length - 1);
+  return first!.last;
+}
+
+export function expectBalanced(ranks: readonly ServingRank[]): void {
+  for (const { pushed, rank } of ranks) {
+    expect(rank.engine.ledgerImbalance()).toEqual({ sent: 0, received: 0 });
+    for (const { result } of pushed) expect(result.bytes.imbalance).toBe(0);
+  }
 }

@@ -3,19 +3,10 @@
  * answers what it can; every one is held to what `train` checks.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sumPhases } from '../../../src/shared/records/phases.ts';
 import type { SwitchRequest } from '../../../src/shared/protocol/supervisor.ts';
-import type { DoneRecord } from '../../../src/shared/records/done.ts';
-import type { EvaluationRecord } from '../../../src/shared/records/evaluation.ts';
-import type { IterationRecord } from '../../../src/shared/records/iteration.ts';
-import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
-import type { SwitchRecord } from '../../../src/shared/records/switch.ts';
-import { magnitudeBins, sizeOf } from '../../../src/renderer/charts/magnitude-bins.ts';
 import { effort } from '../../harness/effort.ts';
 import { SupervisorNode } from './supervisor-node.ts';
-
-/** Parameters of the model. */
-const N = 199_210;
+import { N, train, type Outcome } from './checked-training.ts';
 
 let node: SupervisorNode;
 beforeAll(async () => {
@@ -23,75 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => node[Symbol.asyncDispose]());
 
-interface Settings {
-  readonly ranks: number;
-  readonly iterations: number;
-  readonly exchange?: Readonly<Record<string, unknown>>;
-  readonly [key: string]: unknown;
-}
-
-interface Outcome {
-  readonly iterations: readonly IterationRecord[];
-  readonly switches: readonly SwitchRecord[];
-  readonly evaluations: readonly EvaluationRecord[];
-  readonly done: DoneRecord;
-  readonly records: readonly RunRecord[];
-}
-
-/** Notices, but for what `auto` tells of its choices. */
-const troublesIn = (records: readonly RunRecord[]): readonly RunRecord[] =>
-  records.filter(
-    (record) =>
-      record.type === 'notice' &&
-      !/^(COLLECTIVE_|COMPRESSION_DOES_NOT_PAY|MOMENTUM_REPLACED)/.test(record.code),
-  );
-
-/** Trains to the end: equal replicas, no trouble, records and phases as they must be. */
-async function train(
-  { ranks, ...settings }: Settings,
-  schedule: readonly SwitchRequest[] = [],
-): Promise<Outcome> {
-  const records = await node.train({ ...settings, world: { ranks } }, schedule);
-  const iterations = records.filter((record) => record.type === 'iteration');
-  const switches = records.filter((record) => record.type === 'switch');
-  const done = records.at(-1) as DoneRecord;
-  expect(done).toMatchObject({
-    type: 'done',
-    iterations: settings.iterations,
-    reason: 'completed',
-    consistent: true,
-  });
-  expect(troublesIn(records)).toEqual([]);
-  // One record for every rank and iteration, each once.
-  const seen = new Set(iterations.map(({ rank, iteration }) => `${rank}/${iteration}`));
-  expect(seen.size).toBe(ranks * settings.iterations);
-  expect(iterations).toHaveLength(ranks * settings.iterations);
-  // No moment is in two phases, of any iteration; few are in none that has a name.
-  for (const { phases, wall, bytes } of iterations) {
-    expect(sumPhases(phases)).toBeLessThanOrEqual(wall * (1 + 1e-9));
-    expect(bytes.dense).toBe(4 * N);
-  }
-  const total = (of: (record: IterationRecord) => number): number =>
-    iterations.reduce((sum, record) => sum + of(record), 0);
-  expect(total(({ phases }) => phases.other)).toBeLessThan(
-    total(({ wall }) => wall) / 2,
-  );
-  // Each switch is told by one rank for all, and made by every rank at once.
-  expect(switches).toHaveLength(schedule.length);
-  for (const { rank, iteration, epoch } of iterations) {
-    const passed = switches.filter(({ fence }) => fence <= iteration).length;
-    expect([rank, iteration, epoch]).toEqual([rank, iteration, passed]);
-  }
-  const evaluations = records.filter((record) => record.type === 'evaluation');
-  return { records, iterations, evaluations, switches, done };
-}
-
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 describe('one rank', () => {
   it('trains and sends nothing', async () => {
-    const { iterations, records } = await train({ ranks: 1, iterations: 8 });
+    const { iterations, records } = await train(node, { ranks: 1, iterations: 8 });
     const started = records.find((record) => record.type === 'started')!;
     const { backend, why, processes } = started;
     // `auto`, which the quickstart asks for, says why it took no GPU.
@@ -110,11 +38,15 @@ describe('three ranks that are switched from dense to sparse to means and back',
     })) {
       const exchange = { method: 'none', collective: 'ring' };
       const sparse = { method: 'topk', collective: 'sparse-allgather' };
-      const outcome = await train({ ranks: 3, iterations: 26, exchange, engine }, [
-        { at: 7, change: { ...sparse, ratio: 0.01 } },
-        { at: 14, change: { method: 'a2sgd' } },
-        { at: 20, change: { ...sparse, ratio: 0.05 } },
-      ]);
+      const outcome = await train(
+        node,
+        { ranks: 3, iterations: 26, exchange, engine },
+        [
+          { at: 7, change: { ...sparse, ratio: 0.01 } },
+          { at: 14, change: { method: 'a2sgd' } },
+          { at: 20, change: { ...sparse, ratio: 0.05 } },
+        ],
+      );
       outcomes.push(outcome);
     }
   });
@@ -169,6 +101,7 @@ describe('five ranks', () => {
     { tags: 'soak' },
     async () => {
       const { iterations, done } = await train(
+        node,
         {
           ranks: 5,
           iterations: 9,
@@ -197,8 +130,8 @@ describe('replicas that drift', () => {
     'are measured singly and averaged, without effect on training',
     { tags: 'soak' },
     async () => {
-      const looked = await train({ ...drifting, evaluateEvery: 3 });
-      const left = await train({ ...drifting, evaluateEvery: 0 });
+      const looked = await train(node, { ...drifting, evaluateEvery: 3 });
+      const left = await train(node, { ...drifting, evaluateEvery: 0 });
       expect(looked.done).toMatchObject({ weights: left.done.weights });
       expect(looked.done.metric).toBe(left.done.metric);
       const { evaluations } = looked;
@@ -221,7 +154,7 @@ describe('replicas that drift', () => {
   );
 
   it('are measured once where they are the same', { tags: 'soak' }, async () => {
-    const { done, evaluations } = await train({
+    const { done, evaluations } = await train(node, {
       ...drifting,
       exchange: { method: 'none' },
       evaluateEvery: 6,
@@ -231,143 +164,6 @@ describe('replicas that drift', () => {
     expect(done.metric).toBe(evaluations.at(-1)!.metric);
     expect(done.replicaMetric).toBeUndefined();
   });
-});
-
-describe('what is applied, compared with uncompressed', () => {
-  const compared = async (ranks: number, exchange: Record<string, unknown>) => {
-    const outcome = await train({ ranks, iterations: 6, compareEvery: 2, exchange });
-    const comparisons = outcome.records.filter(
-      (record) => record.type === 'comparison',
-    );
-    expect(comparisons.map(({ iteration }) => iteration)).toEqual([1, 3, 5]);
-    return { ...outcome, comparisons };
-  };
-
-  it('is the same without compression', { tags: 'soak' }, async () => {
-    const { comparisons } = await compared(3, { method: 'none' });
-    for (const { error, cosine } of comparisons) {
-      expect(error).toBeLessThan(1e-5);
-      expect(cosine).toBeCloseTo(1, 6);
-    }
-  });
-
-  it(
-    'is near it by many bits, and farther by few entries',
-    { tags: 'soak' },
-    async () => {
-      const fine = await compared(2, { method: 'qsgd', bits: 8, minElements: 0 });
-      const coarse = await compared(2, { method: 'topk', ratio: 0.01 });
-      for (const [i, { cosine, error }] of fine.comparisons.entries()) {
-        expect(error).toBeGreaterThan(0);
-        expect(error).toBeLessThan(0.2);
-        expect(cosine).toBeGreaterThan(0.98);
-        const few = coarse.comparisons[i]!;
-        expect(few.error).toBeGreaterThan(2 * error!);
-        expect(few.cosine).toBeLessThan(cosine!);
-        expect(few.cosine).toBeGreaterThan(0);
-      }
-    },
-  );
-
-  it('is a right triangle where one rank sends some of its entries', async () => {
-    const [first] = (
-      await node.train({
-        iterations: 1,
-        compareEvery: 1,
-        world: { ranks: 1 },
-        exchange: { method: 'topk', ratio: 0.05 },
-      })
-    ).filter((record) => record.type === 'comparison');
-    // Nothing has been kept back before: what is sent is a projection of the gradient.
-    expect(first!.error! ** 2 + first!.cosine! ** 2).toBeCloseTo(1, 6);
-    expect(first!.cosine).toBeGreaterThan(0.3);
-    // It is what the comparison says that this method would keep.
-    const rival = first!.rivals!.find(({ ratio }) => ratio === 0.05);
-    expect(rival!.cosine).toBeCloseTo(first!.cosine!, 3);
-    // The largest are applied as they are, and the others not at all.
-    const { applied, uncompressed } = first!;
-    expect([sizeOf(applied!), sizeOf(uncompressed!)]).toEqual([N, N]);
-    expect(applied!.zeros / N).toBeCloseTo(0.95, 2);
-    expect(uncompressed!.zeros / N).toBeLessThan(0.9);
-    const bins = magnitudeBins(uncompressed!, applied!);
-    expect(bins.at(-1)!.applied).toBe(bins.at(-1)!.uncompressed);
-    for (const bin of bins) {
-      expect(bin.applied).toBeLessThanOrEqual(bin.uncompressed);
-    }
-  });
-
-  it('has the bound that its paper proves, and keeps it', async () => {
-    const [first] = (
-      await node.train({
-        iterations: 1,
-        compareEvery: 1,
-        world: { ranks: 1 },
-        exchange: {
-          method: 'qsgd',
-          levels: 16,
-          bucket: 512,
-          scale: 'l2',
-          minElements: 0,
-        },
-      })
-    ).filter((record) => record.type === 'comparison');
-    // √(√d/s), with one rank.
-    expect(first!.bound).toBeCloseTo(Math.sqrt(Math.sqrt(512) / 16), 6);
-    expect(first!.error).toBeGreaterThan(0.1);
-    expect(first!.error).toBeLessThan(first!.bound!);
-  });
-
-  it(
-    'keeps its bound with several ranks, which is lower',
-    { tags: 'soak' },
-    async () => {
-      const { comparisons } = await compared(4, {
-        method: 'qsgd',
-        levels: 4,
-        bucket: 1024,
-        scale: 'l2',
-        minElements: 0,
-      });
-      for (const { bound, error } of comparisons) {
-        expect(error).toBeLessThan(bound!);
-        // Gradients of four ranks are neither equal nor orthogonal.
-        expect(bound).toBeLessThan(Math.sqrt(8));
-        expect(bound).toBeGreaterThan(Math.sqrt(8 / 4));
-      }
-      const others = await compared(2, { method: 'topk', ratio: 0.01 });
-      expect(others.comparisons.map(({ bound }) => bound)).toEqual([
-        ...[undefined, undefined, undefined],
-      ]);
-    },
-  );
-
-  it('changes neither training nor bytes', { tags: 'soak' }, async () => {
-    const exchange = { method: 'topk', ratio: 0.01, collective: 'sparse-allgather' };
-    const looked = await compared(3, exchange);
-    const left = await train({ ranks: 3, iterations: 6, exchange });
-    expect(looked.done.weights).toBe(left.done.weights);
-    const most = 3 * 8 * Math.ceil(0.01 * N);
-    for (const { bytes } of looked.iterations)
-      expect(bytes.wireSent).toBeLessThan(most);
-  });
-
-  it(
-    'is reported not to be a gradient if it contains momentum',
-    { tags: 'soak' },
-    async () => {
-      const records = await node.train({
-        iterations: 4,
-        compareEvery: 2,
-        world: { ranks: 2 },
-        exchange: { method: 'dgc' },
-      });
-      expect(records.filter(({ type }) => type === 'comparison')).toEqual([]);
-      const told = records.filter(
-        (record) => record.type === 'notice' && record.code === 'COMPARISON_SKIPPED',
-      );
-      expect(told).toHaveLength(1);
-    },
-  );
 });
 
 describe('momentum within the compression', () => {
@@ -380,12 +176,13 @@ describe('momentum within the compression', () => {
         iterations: 24,
         optimizer: { lr: 0.2, momentum: 0.8 },
       };
-      const dense = await train({
+      const dense = await train(node, {
         ...settings,
         exchange: { method: 'none', collective: 'recursive-doubling' },
       });
       const all = { ratio: 1, factorMasking: false };
       const corrected = await train(
+        node,
         {
           ...settings,
           exchange: { method: 'dgc', collective: 'sparse-allgather', ...all },
@@ -410,8 +207,10 @@ describe('momentum within the compression', () => {
       // Two ranks: a sum of two is the same by every collective.
       const settings = { ranks: 2, iterations: 30, exchange: { method } };
       const collective = method === 'dgc' ? 'ssar-recursive-doubling' : 'ring';
-      const left = await train(settings);
-      const switched = await train(settings, [{ at: 12, change: { collective } }]);
+      const left = await train(node, settings);
+      const switched = await train(node, settings, [
+        { at: 12, change: { collective } },
+      ]);
       expect(switched.done.weights).toBe(left.done.weights);
       expect(switched.switches).toMatchObject([{ residual: 'kept', state: 'kept' }]);
     },
@@ -419,6 +218,7 @@ describe('momentum within the compression', () => {
 
   it('is the optimiser’s, told of once; a ramp counts from its fence', async () => {
     const { records, switches, iterations } = await train(
+      node,
       {
         ranks: 2,
         iterations: 22,
@@ -502,6 +302,7 @@ describe('random switches', { tags: 'soak' }, () => {
       iterations: made,
       records,
     } = await train(
+      node,
       {
         ranks: 4,
         iterations,

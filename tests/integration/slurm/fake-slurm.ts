@@ -8,6 +8,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '../../harness/processes.ts';
 
+/** A job that squeue does not show any longer once it is cancelled. */
+export const shown = (lines: string): string => `[ -e "$DIR/gone" ] || { ${lines}; }`;
+/** A cancellation after which the job is no longer shown. */
+export const GONE = 'touch "$DIR/gone"';
+
 type Command = 'sbatch' | 'squeue' | 'scontrol' | 'scancel' | 'sleep';
 
 export class FakeSlurm implements Disposable {

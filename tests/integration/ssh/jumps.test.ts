@@ -9,7 +9,8 @@ import type {
   HostKeyQuestion,
   SecretsQuestion,
 } from '../../../src/shared/machines/ssh-question.ts';
-import { makeKey, SshServer } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { SshServer } from '../../harness/sshd.ts';
 import { configOf, hostBlock } from './system-host.ts';
 
 let door: SshServer;

@@ -17,7 +17,8 @@ import { SshConnection } from '../../../src/main/ssh/connection.ts';
 import type { RemoteConnection } from '../../../src/main/ssh/remote-connection.ts';
 import { SystemSshConnection } from '../../../src/main/ssh/system-connection.ts';
 import { sshTarget } from '../../../src/main/ssh/target.ts';
-import { makeKey, SshServer, type SshServerOptions } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { SshServer, type SshServerOptions } from '../../harness/sshd.ts';
 import { systemTarget } from './system-host.ts';
 
 const data = randomBytes(2 ** 19);

@@ -11,7 +11,7 @@ import {
   standingOf,
 } from '../../../src/main/ssh/host-keys/known-hosts.ts';
 import { resolveTarget } from '../../../src/main/ssh/config/resolve-target.ts';
-import { makeKey } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
 
 let directory: string;
 

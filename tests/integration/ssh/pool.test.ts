@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SshPool } from '../../../src/main/ssh/pool.ts';
 import type { SshTarget } from '../../../src/main/ssh/target.ts';
 import type { SshQuestions } from '../../../src/shared/machines/ssh-question.ts';
-import { makeKey, SshServer } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { SshServer } from '../../harness/sshd.ts';
 
 const passphrase = 'correct horse';
 let server: SshServer;

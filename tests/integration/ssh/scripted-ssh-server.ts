@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ssh2 from 'ssh2';
 import { sshTarget, type SshTarget } from '../../../src/main/ssh/target.ts';
-import { makeKey } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
 
 /** A round of keyboard-interactive. */
 export interface Round {

@@ -12,7 +12,8 @@ import { toErrorData } from '../../../src/shared/errors/errors.ts';
 import type { SshQuestions } from '../../../src/shared/machines/ssh-question.ts';
 import { GradwireHome, succeeded } from '../../harness/gradwire.ts';
 import { LASTING_ALONE } from '../../harness/lasting-runs.ts';
-import { makeKey, passwordsMissing, SshServer } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { passwordsMissing, SshServer } from '../../harness/sshd.ts';
 import { filesWith, processesWith } from '../../harness/traces.ts';
 
 function answers(passphrase: string, password: string): SshQuestions {

@@ -5,7 +5,8 @@ import { PIECE, WINDOW } from '../../../src/main/terminal/output-flow.ts';
 import { MOST_TERMINALS } from '../../../src/main/terminal/page-terminals.ts';
 import { LOCAL_NODE } from '../../../src/shared/machines/node-entry.ts';
 import { until } from '../../harness/processes.ts';
-import { makeKey, SshServer } from '../../harness/sshd.ts';
+import { makeKey } from '../../harness/ssh-keys.ts';
+import { SshServer } from '../../harness/sshd.ts';
 import { TerminalApp, type TerminalPage } from './terminal-page.ts';
 
 /** `seq 1 LINES` prints 20 MB at a terminal. */

@@ -16,7 +16,8 @@ import {
 import { LASTING, LASTING_ALONE } from '../../../harness/lasting-runs.ts';
 import { RankNamespaces } from '../../../harness/namespaces.ts';
 import { processesWith, until } from '../../../harness/processes.ts';
-import { makeKey, SshServer } from '../../../harness/sshd.ts';
+import { makeKey } from '../../../harness/ssh-keys.ts';
+import { SshServer } from '../../../harness/sshd.ts';
 
 export const LOSSES = [
   'sshd killed',
