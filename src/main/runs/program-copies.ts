@@ -1,5 +1,5 @@
 /** Copies of a program's working directory on the machines of its run. */
-import { failure } from '../../shared/errors/errors.ts';
+import { failure, GradwireError } from '../../shared/errors/errors.ts';
 import type { ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
 import { isHere } from '../cluster/listen-address.ts';
 import type { NodeLink } from '../cluster/node-link.ts';
@@ -39,6 +39,10 @@ export async function copiedTrees(
         progress,
       });
       return [link, tree] as const;
+    } catch (error) {
+      throw error instanceof GradwireError && error.code === 'DISK_FULL'
+        ? new GradwireError({ ...error.toData(), place: link.name }, { cause: error })
+        : error;
     } finally {
       progress(undefined);
     }

@@ -49,6 +49,14 @@ const files = (): readonly string[] =>
     ? readdirSync(path.join(directory, 'files'))
     : [];
 
+test('what does not fit is refused before it is sent, with the space that it takes', () => {
+  const content = { sha256: sha256('large'), bytes: 2 ** 52 };
+  expect(() => trees.missing([content])).toThrow(
+    /^the program’s directory cannot be copied to .*: it takes 9007 TB, and .* are free$/,
+  );
+  expect(files()).toEqual([]);
+});
+
 test('a tree is made of contents that came in parts, and is private', async () => {
   const entries = [
     file('a/run.sh', 'run', true),

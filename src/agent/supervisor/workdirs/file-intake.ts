@@ -25,7 +25,7 @@ export class FileIntake {
 
   /**
    * @throws GradwireError `WORKDIR_FILE_DAMAGED`: the content is another than its name says;
-   * `REQUEST_INVALID`: parts out of order; `OUTPUT_NOT_WRITABLE`
+   * `REQUEST_INVALID`: parts out of order; `DISK_FULL`, `OUTPUT_NOT_WRITABLE`
    */
   put(pieces: readonly FilePiece[]): void {
     for (const piece of pieces) {

@@ -4,7 +4,7 @@
  * gets. Whatever was cut short has a name that begins with a dot and counts for nothing.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { failure } from '../../../shared/errors/errors.ts';
@@ -13,16 +13,19 @@ import {
   type FileContent,
   type TreeEntry,
 } from '../../../shared/protocol/work-tree.ts';
+import { formatBytes } from '../../../shared/words/units.ts';
 import { FileIntake } from './file-intake.ts';
 import { treeName } from './tree-name.ts';
-import { damaged, notWritable } from './work-errors.ts';
+import { damaged, noSpace, notWritable } from './work-errors.ts';
 
 export class WorkTrees {
+  readonly #directory: string;
   readonly #files: string;
   readonly #trees: string;
 
   /** @param directory is made when the first file comes */
   constructor(directory: string) {
+    this.#directory = directory;
     this.#files = path.join(directory, 'files');
     this.#trees = path.join(directory, 'trees');
   }
@@ -36,11 +39,17 @@ export class WorkTrees {
     });
   }
 
+  /**
+   * Contents that are to be brought before a tree is made of all of these.
+   * @throws GradwireError `DISK_FULL`: there is no space for them and the tree
+   */
   missing(files: readonly FileContent[]): readonly string[] {
     const missing = files.filter(({ sha256, bytes }) => {
       const found = statSync(this.#fileOf(sha256), { throwIfNoEntry: false });
       return found?.size !== bytes;
     });
+    // Without them there is no such tree either: it takes the space once more.
+    if (missing.length > 0) this.#requireSpace(bytesOf(missing) + bytesOf(files));
     return missing.map(({ sha256 }) => sha256);
   }
 
@@ -52,7 +61,7 @@ export class WorkTrees {
   /**
    * Makes a tree, whole or not at all.
    * @returns its name
-   * @throws GradwireError `WORKDIR_FILE_DAMAGED`, `OUTPUT_NOT_WRITABLE`
+   * @throws GradwireError `WORKDIR_FILE_DAMAGED`, `DISK_FULL`, `OUTPUT_NOT_WRITABLE`
    */
   async make(entries: readonly TreeEntry[]): Promise<string> {
     const tree = treeName(entries);
@@ -82,6 +91,18 @@ export class WorkTrees {
     }
   }
 
+  #requireSpace(needed: number): void {
+    let place = this.#directory;
+    while (!existsSync(place)) place = path.dirname(place);
+    const { bavail, bsize } = statfsSync(place);
+    const free = bavail * bsize;
+    if (needed <= free) return;
+    throw noSpace(
+      this.#directory,
+      `it takes ${formatBytes(needed)}, and ${formatBytes(free)} are free`,
+    );
+  }
+
   async #add(entry: TreeEntry, draft: string): Promise<void> {
     const place = path.join(draft, entry.path);
     await mkdir(path.dirname(place), PRIVATE);
@@ -105,6 +126,9 @@ export class WorkTrees {
 }
 
 const PRIVATE = { recursive: true, mode: 0o700 } as const;
+
+const bytesOf = (files: readonly FileContent[]): number =>
+  files.reduce((sum, { bytes }) => sum + bytes, 0);
 
 const sha256Of = (content: Uint8Array): string =>
   createHash('sha256').update(content).digest('hex');
