@@ -3,13 +3,14 @@
  * that begins with a conjunction, a preposition or a pronoun leaves the reader to guess it.
  */
 
-/** First words that name no subject. */
+/** First words that name no subject. After "One", a noun does ("One rank of …"). */
 export const withoutSubject = [
   ...['What', 'Which', 'Who', 'Whose', 'Where', 'Why', 'How'],
   ...['It', 'Its', 'They', 'Their', 'This', 'That', 'These', 'Those', 'Such'],
   ...['Of', 'As', 'In', 'On', 'At', 'By', 'To', 'With', 'Without', 'From', 'For', 'If'],
   ...['Before', 'After', 'Until', 'While', 'During', 'Since', 'Once', 'Also', 'Per'],
   ...['Between', 'Among', 'Within', 'Under', 'Over', 'Behind', 'Beside', 'Through'],
+  ...['Same', 'Undefined', 'One of', 'One that', 'One for', 'One more'],
 ];
 
 /** The beginning of a comment's text. A compound such as "At-most-once" is a word of its own. */
@@ -22,7 +23,7 @@ export const docSubjectRule = {
     messages: {
       noSubject:
         'A doc comment first names what it is about, and "{{word}}" does not: begin with a ' +
-        'noun ("Bytes that …", "The largest …"), a verb ("Returns …") or "Whether …".',
+        'noun ("Bytes that …", "The end; undefined if …"), a verb ("Returns …") or "Whether …".',
     },
   },
   create({ report, sourceCode }) {

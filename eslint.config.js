@@ -38,11 +38,15 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**'],
+    files: ['src/**', 'bench/**', 'scripts/**'],
     plugins: {
       gradwire: { rules: { rooms: roomRule, 'doc-subject': docSubjectRule } },
     },
-    rules: { 'gradwire/rooms': 'error', 'gradwire/doc-subject': 'error' },
+    rules: { 'gradwire/doc-subject': 'error' },
+  },
+  {
+    files: ['src/**'],
+    rules: { 'gradwire/rooms': 'error' },
   },
   {
     // What ranks compute has to have the same bits on every machine.

@@ -72,7 +72,7 @@ async function measure(
   if (task.peers) await comparePeers(name, values, times, json);
 }
 
-/** Undefined where the backend has no way to do it. */
+/** The time; undefined where the backend has no way to do it. */
 async function timeIfPossible(
   bench: Workbench,
   one: BenchCase,

@@ -20,7 +20,7 @@ const SIZES = [
   [64, 8],
 ] as const;
 
-/** Of images [samples, rows, columns, inputs] and weights [9·inputs, outputs]. */
+/** A convolution of images [samples, rows, columns, inputs] and weights [9·inputs, outputs]. */
 type Form = (jax: Jax, images: JaxArray, weights: JaxArray) => JaxArray;
 
 const padded = ({ numpy }: Jax, images: JaxArray): JaxArray =>

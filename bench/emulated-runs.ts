@@ -47,7 +47,7 @@ const METHODS = [
 /** Not counted: code is compiled, and TCP finds its window. */
 const FIRST = 20;
 /**
- * Of the shaped links, bytes. With the usual 128 KiB a payload of top-k is past the shaper before
+ * Burst of the shaped links, bytes. With the usual 128 KiB a payload of top-k is past the shaper before
  * it notices; a cable delays the first byte already.
  */
 const BURST = 20_000;
@@ -146,7 +146,7 @@ async function train(
   return records.filter(({ iteration }) => iteration >= FIRST).map(({ wall }) => wall);
 }
 
-/** What a supervisor does: all ranks start, learn where the others are, and train. */
+/** Does what a supervisor does: all ranks start, learn where the others are, and train. */
 function run(spec: ExperimentSpec, links: Links): Promise<readonly IterationRecord[]> {
   return new Promise((resolve, reject) => {
     const records: IterationRecord[] = [];

@@ -30,7 +30,7 @@ interface Row {
   readonly ms: number;
   /** Bytes that it must read and write at least, per second. Absent: too quick to tell. */
   readonly gigabytesPerSecond?: number;
-  /** Of the copy's. */
+  /** The share of the copy's speed. */
   readonly share?: number;
 }
 
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const { values: options } = parseArgs({
     options: {
       n: { type: 'string', default: '1M,25M' },
-      /** Without subgroup operations. */
+      /** Measures without subgroup operations. */
       plain: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
     },

@@ -46,13 +46,13 @@ interface Line {
   readonly quartiles: readonly [number, number];
   readonly repetitions: number;
   readonly predictedMs: number;
-  /** What the hierarchical one gains over this one, by medians. */
+  /** The gain of the hierarchical one over this one, by medians. */
   readonly gain: number;
   readonly auto: boolean;
 }
 
 const REPETITIONS = 4;
-/** What Ethernet, IP and TCP leave of a link for messages. */
+/** The share that Ethernet, IP and TCP leave of a link for messages. */
 const GOODPUT = 0.941;
 const WHAT = { nodes: 'ranks of each node, as 4,4', length: 'a number of elements' };
 

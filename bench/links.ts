@@ -24,7 +24,7 @@ import { median, quantile } from './quantiles.ts';
 import './parent.ts';
 
 const PROCESS = { bundle: 'probe-rank.js', source: '../src/agent/probe/rank-main.ts' };
-/** What Ethernet, IP and TCP leave of a link for messages: as the kernel shapes it. */
+/** The share that Ethernet, IP and TCP leave of a link for messages: as the kernel shapes it. */
 const GOODPUT = 1448 / (1448 + 66);
 const HEAD = [
   'link',

@@ -5,7 +5,7 @@ export interface Measurement {
   readonly unit: string;
   /** The value should stay below this. */
   readonly goal?: number | undefined;
-  /** How it was measured: samples, spread, conditions. */
+  /** Notes on the measurement: samples, spread, conditions. */
   readonly note: string;
 }
 

@@ -31,13 +31,13 @@ interface Row {
   readonly backend: string;
   readonly samplesPerSecond: number;
   readonly computeMs: number;
-  /** Of the compute time, from 0 to 1; absent on a GPU. */
+  /** The share of the compute time, from 0 to 1; absent on a GPU. */
   readonly outsideProducts?: number;
   readonly applyMs: number;
   readonly restMs: number;
   readonly peakMB: number;
   readonly goal?: number;
-  /** Of PyTorch; absent where it is not installed. */
+  /** Results of PyTorch; absent where it is not installed. */
   readonly torch?: {
     readonly facts: TorchFacts;
     readonly samplesPerSecond: number;

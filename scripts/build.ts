@@ -58,7 +58,7 @@ const { values } = parseArgs({
 });
 const chosen = (values.only ?? [...parts]) as Part[];
 const isWhole = chosen.length === parts.length;
-/** Beside dist, so that what is built there finds the sources by the same paths. */
+/** A folder beside dist, so that what is built there finds the sources by the same paths. */
 const dist = isWhole ? `${place}.new` : place;
 
 /**
@@ -122,7 +122,7 @@ async function buildKernels(): Promise<void> {
 
 const kernelFiles = ['digits.wasm', 'kernels.wasm', 'kernel-thread.js'];
 
-/** Beside the bundle that loads them, so that its folder can be deployed as it is. */
+/** Copies the kernels beside the bundle that loads them, so that its folder can be deployed as it is. */
 async function copyKernels(): Promise<void> {
   const files = kernelFiles.map((name) => path.join(dist, 'kernels', name));
   if (!files.every((file) => existsSync(file))) await buildKernels();
@@ -140,7 +140,7 @@ async function copyPython(): Promise<void> {
   });
 }
 
-/** On another machine there is no package above the folder to say that these are modules. */
+/** Says that the files are modules: on another machine no package above the folder does. */
 async function writeManifest(): Promise<void> {
   const { version } = JSON.parse(
     await readFile(path.join(root, 'package.json'), 'utf8'),

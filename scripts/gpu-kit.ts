@@ -55,7 +55,7 @@ const LIBRARIES: Readonly<Record<string, string>> = {
 };
 const DEBIAN = '/usr/lib/x86_64-linux-gnu';
 
-/** In bundled tests, the stand-in for Vitest's runner; it takes `expect` from Vitest itself. */
+/** The stand-in, in bundled tests, for Vitest's runner; it takes `expect` from Vitest itself. */
 const withoutRunner: Plugin = {
   name: 'without-runner',
   enforce: 'pre',
@@ -111,7 +111,7 @@ async function bundle(outDir: string): Promise<void> {
 /** Source maps and types are only for whoever debugs and compiles. */
 const isNeeded = (file: string): boolean => !/\.(map|d\.ts)$/.test(file);
 
-/** What changes with every build. */
+/** Packs what changes with every build. */
 async function packApp(stage: string): Promise<void> {
   const app = path.join(stage, 'app');
   await mkdir(app, { recursive: true });
@@ -126,7 +126,7 @@ async function packApp(stage: string): Promise<void> {
   await bundle(path.join(app, 'dist/kit'));
 }
 
-/** What changes with the versions of packages alone. */
+/** Files that change with the versions of packages alone. */
 function runtimeFiles(): readonly (readonly [from: string, to: string])[] {
   const packages = Object.entries(PACKAGES).flatMap(([name, files]) =>
     files.map((file) => [

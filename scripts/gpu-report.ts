@@ -1,5 +1,5 @@
 /**
- * What the GPU kit measured, as a section of docs/benchmarks.md on stdout.
+ * Prints measurements of the GPU kit, as a section of docs/benchmarks.md on stdout.
  *
  *   node scripts/gpu-report.ts DIR        # the folder that run.sh wrote
  */

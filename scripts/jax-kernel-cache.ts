@@ -7,7 +7,7 @@ import type { Plugin } from 'vite';
 
 const BACKEND = /@jax-js\/jax\/dist\/backend-[^/]*\.js$/;
 const GENERATION = 'const { bytes, ...metadata } = codegenWasm(kernel);';
-/** For kernels that are wanted at once, and later. */
+/** Places for kernels that are wanted at once, and later. */
 const PLACES = 2;
 
 export function jaxKernelCache(): Plugin {

@@ -14,7 +14,7 @@ import type { Plugin } from 'vite';
 const BACKEND = /@jax-js\/jax\/dist\/backend-[^/]*\.js$/;
 const LIBRARY = /@jax-js\/jax\/dist\/index\.js$/;
 
-/** What the library makes if it is given none. Page 0 is nobody's: address 0 is no memory. */
+/** Memory that the library makes if it is given none. Page 0 is nobody's: address 0 is no memory. */
 const NEW_MEMORY =
   'new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true })';
 

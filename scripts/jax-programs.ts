@@ -16,17 +16,17 @@
 import type { Plugin } from 'vite';
 
 const LIBRARY = /@jax-js\/jax\/dist\/index\.js$/;
-/** Where a compiled function has got its steps. */
+/** The place where a compiled function has got its steps. */
 const COMPILED = 'builder.insertFreeSteps(outputIds);';
-/** Where it is called. */
+/** The place where that function is called. */
 const CALLED =
   'const { outputs, pending } = jitCompile(backend, jaxpr)' +
   '.execute(args.map((x) => x._realizeSource()));';
-/** Where a call counts by how many arrays each step is awaited. */
+/** The place where a call counts by how many arrays each step is awaited. */
 const COUNTED = 'for (const exe of pending) exe.updateRc(+outputs.length - 1);';
-/** Where it adds what its arguments still wait for. */
+/** The place where a call adds what its arguments still wait for. */
 const ADDED = 'pending.splice(0, 0, ...prevPending);';
-/** Where it gives each of its outputs the steps that it awaits. */
+/** The place where a call gives each of its outputs the steps that it awaits. */
 const GIVEN = /(\tcommitted,\n\t+)pending(\n\t+\}\);\n\t+\}\);\n\t+\}\n\t+\};\n\t\}\n)/;
 
 export function jaxPrograms(): Plugin {
@@ -131,7 +131,7 @@ interface Awaited {
   prepare(): Promise<void>;
   prepareSync(): void;
   submit(): void;
-  /** By how many more arrays it is awaited, or fewer: one, to begin with. */
+  /** Changes the number of arrays that await it, which is 1 at the beginning. */
   updateRc(delta: number): void;
 }
 
@@ -157,7 +157,7 @@ type StepOnDevice = Awaited & { readonly outputs: readonly number[] };
 
 interface Started {
   readonly outputs: readonly number[];
-  /** By output. */
+  /** Awaited steps, by output. */
   readonly awaited: readonly (readonly Awaited[])[];
 }
 

@@ -10,12 +10,12 @@ import type { Plugin } from 'vite';
 const BACKEND = /@jax-js\/jax\/dist\/backend-[^/]*\.js$/;
 const LIBRARY = /@jax-js\/jax\/dist\/index\.js$/;
 
-/** Of the backend on WebAssembly. */
+/** Bytes of an array, in the backend on WebAssembly. */
 const BYTES =
   'return new Uint8Array(this.#memory.buffer, buffer.ptr, buffer.size);\n\t}';
 const BYTES_OF = '\tbytesOf(slot) { return this.#getBuffer(slot); }';
 
-/** Where an array gives its values. */
+/** The place where an array gives its values. */
 const DATA = '\t/** Realize the array and return it as data. */\n\tasync data() {';
 /** Only where they lie there as they are: what is lazy, a view or elsewhere comes by `data`. */
 const DATA_FOR = [

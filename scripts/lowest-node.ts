@@ -14,13 +14,13 @@ const PACKAGES: Partial<Record<NodeJS.Platform, string>> = {
 const name = PACKAGES[process.platform];
 const folder = path.join(import.meta.dirname, `../test-results/node-${LOWEST_NODE}`);
 
-/** Where it is, or will be; undefined on a platform without such a package. */
+/** The file, there or to be fetched; undefined on a platform without such a package. */
 export function lowestNodeFile(): string | undefined {
   if (name === undefined) return undefined;
   return path.join(folder, `node_modules/${name}-${process.arch}/bin/node`);
 }
 
-/** Without a registry the tests with it are skipped. */
+/** Fetches the package. The tests with it are skipped where there is no registry. */
 export function fetchLowestNode(): void {
   const file = lowestNodeFile();
   if (file === undefined || existsSync(file)) return;

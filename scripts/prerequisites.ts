@@ -1,5 +1,5 @@
 /**
- * What the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
+ * Tools that the tests need beyond npm, found or fetched: a Chromium, the Vulkan loader (for
  * WebGPU on Chromium's SwiftShader), a C compiler, OpenSSH's server and client, dropbear, Slurm, MIT
  * Kerberos, and iproute2. On Debian and Ubuntu as root apt brings them; elsewhere Playwright
  * brings its own browser; what cannot be fetched is named with the one command that brings

@@ -1,5 +1,5 @@
 /**
- * What a machine reached by SSH costs, measured against a real sshd on loopback: bringing
+ * The costs of a machine reached by SSH, measured against a real sshd on loopback: bringing
  * the agent there, attaching, reading what was missed, and noticing what is lost. A real
  * network adds its own round trips and its own rate.
  */
@@ -66,7 +66,7 @@ class App implements AsyncDisposable {
     return this.inventory.remote(this.store.nodes.get(NODE)!);
   }
 
-  /** Its own connection to the supervisor there. */
+  /** Opens a connection of one's own to the supervisor there. */
   async supervisor(): Promise<ControlConnection> {
     const nobody = { run: () => undefined, lost: () => undefined };
     const found = await this.remote.find(nobody);
@@ -152,7 +152,7 @@ export async function measureCluster(): Promise<readonly Measurement[]> {
   ];
 }
 
-/** Of machines in namespaces: none where there can be no namespaces. */
+/** Measurements of machines in namespaces: none where there can be no namespaces. */
 async function measureMachines(): Promise<readonly Measurement[]> {
   const losses = await measureLostMachines(LOSSES);
   if (losses === undefined) return [];
@@ -252,7 +252,7 @@ async function measureAttaching(
   ];
 }
 
-/** Without following the run: by asking the supervisor how long its journal is. */
+/** Waits for the journal without following the run: by asking the supervisor how long its journal is. */
 async function awaitJournal(app: App, run: string, length: number): Promise<void> {
   const supervisor = await app.supervisor();
   for (;;) {
@@ -269,7 +269,7 @@ async function measureLosses(
   server: SshServer,
 ): Promise<readonly Measurement[]> {
   const both = [LOCAL_NODE, NODE];
-  /** From what is done to the run's end, as the app hears of it. */
+  /** The time from what is done to the run's end, as the app hears of it. */
   const endedAfter = async (name: NodeJS.Signals): Promise<number> => {
     await using app = await App.open(home, server);
     const { id } = await app.coordinator.launches.launch(
@@ -304,7 +304,7 @@ async function measureLosses(
   ];
 }
 
-/** From the moment that an SSH session is silent until the app says so. */
+/** Measures the time from the moment that an SSH session is silent until the app says so. */
 async function measureLink(home: GradwireHome, server: SshServer): Promise<number> {
   await using app = await App.open(home, server);
   const { id } = await app.coordinator.launches.launch(

@@ -1,5 +1,5 @@
 /**
- * How busy the dashboard's page is while it shows a real run of four ranks: share of
+ * The load of the dashboard's page while it shows a real run of four ranks: share of
  * time in which its main thread runs tasks (Chromium's TaskDuration) and its longest
  * task. The workers run at the lowest priority, or on a small machine they would take
  * the processor from the page and the page's tasks would be measured waiting.

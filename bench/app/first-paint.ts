@@ -1,5 +1,5 @@
 /**
- * What a visit to the dashboard costs: requests, bytes as they came over the wire, and the
+ * The costs of a visit to the dashboard: requests, bytes as they came over the wire, and the
  * time to the first paint and to what the visitor came for, in a real Chromium in front of a
  * real server. Each visit has a browser context of its own, so nothing is cached; times begin
  * with the navigation to the URL with the token, its redirect included.
@@ -18,7 +18,7 @@ interface Visited {
   readonly name: string;
   readonly hash: string;
   readonly shown: string;
-  /** What `shown` is, in words. */
+  /** Name of what `shown` waits for. */
   readonly what: string;
 }
 
@@ -29,7 +29,7 @@ interface Line {
   readonly latencyMs: number;
 }
 
-/** As through an SSH tunnel from home. */
+/** A line as through an SSH tunnel from home. */
 const TUNNEL: Line = {
   name: '10 Mbit/s, 40 ms',
   bitsPerSecond: 10e6,
@@ -38,13 +38,13 @@ const TUNNEL: Line = {
 
 interface Visit {
   readonly requests: number;
-  /** Of HTTP answers, headers included. */
+  /** Bytes of HTTP answers, headers included. */
   readonly httpBytes: number;
-  /** Of messages over the WebSocket until the page was shown, before compression. */
+  /** Bytes of messages over the WebSocket until the page was shown, before compression. */
   readonly socketBytes: number;
   readonly firstPaintMs: number;
   readonly shownMs: number;
-  /** Of the main thread until the page was shown: what other processes cannot stretch. */
+  /** Processor time of the main thread until the page was shown: what other processes cannot stretch. */
   readonly processorMs: number;
 }
 
@@ -62,7 +62,7 @@ const noteWhenShown = (selector: string): string => `
   });
 `;
 
-/** In the page: the paint's own entry, past or to come, and what the observer noted. */
+/** Script for the page that reads the paint's own entry, past or to come, and what the observer noted. */
 const READ_TIMES = `new Promise((resolve) => {
   new PerformanceObserver((entries, observer) => {
     const [paint] = entries.getEntriesByName('first-contentful-paint');

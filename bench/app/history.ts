@@ -1,5 +1,5 @@
 /**
- * What the history costs: bytes on the disk for a record of a real run of four ranks, and how
+ * The costs of the history: bytes on the disk for a record of a real run of four ranks, and how
  * long main is busy to open a run of 262,144 records, which are that run's.
  */
 import { rmSync, statSync } from 'node:fs';

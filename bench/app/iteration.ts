@@ -1,5 +1,5 @@
 /**
- * Where an iteration goes, FNN-3, P = 4, batch 32 per rank: the engine's overhead is
+ * The parts of an iteration's time, FNN-3, P = 4, batch 32 per rank: the engine's overhead is
  * everything that is not compute, wait or bytes in flight. Beside it what the phases'
  * sum leaves open, and what a worker weighs.
  */

@@ -116,7 +116,7 @@ async function measure(
   ];
 }
 
-/** How a late task spent its time, in ms. */
+/** The parts of a late task's time, in ms. */
 function taskText(took: number, { ran, stolen, waited }: ThreadTime): string {
   const parts = [
     `${ran.toFixed(0)} of ${took.toFixed(0)}`,

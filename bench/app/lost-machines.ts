@@ -1,5 +1,5 @@
 /**
- * How long it takes until a run has ended, after a machine or its link was lost: two machines,
+ * The time until a run has ended, after a machine or its link was lost: two machines,
  * each a network namespace with an sshd of its own, and an app outside them. Linux, as root.
  */
 import { writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface Losses {
   readonly dataLinkCut: readonly number[];
 }
 
-/** Undefined where there can be no namespaces. */
+/** The times until runs end after losses; undefined where there can be no namespaces. */
 export async function measureLostMachines(times: number): Promise<Losses | undefined> {
   if (namespacesMissing() !== undefined) return undefined;
   await using two = await TwoMachines.start();
@@ -90,7 +90,7 @@ class TwoMachines implements AsyncDisposable {
     await this.#servers[1]!.start();
   }
 
-  /** From the loss to the end of a run on both machines, as an app hears of it. */
+  /** Seconds from the loss to the end of a run on both machines, as an app hears of it. */
   async secondsToEnd(lose: () => unknown, find: () => unknown): Promise<number> {
     const home = await openHome(resolveHome({ GRADWIRE_HOME: this.#home.directory }));
     const store = RunStore.open(home.database);

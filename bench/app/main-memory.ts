@@ -1,5 +1,5 @@
 /**
- * What main weighs while it follows a run of many ranks: the real `gradwire serve`, which
+ * Memory of main while it follows a run of many ranks: the real `gradwire serve`, which
  * stores what a supervisor sends as fast as such a run would record. The supervisor is
  * scripted, as 64 ranks would not run side by side on a small machine.
  */

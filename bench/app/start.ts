@@ -1,4 +1,4 @@
-/** From `gradwire run` to the first iteration finished by every rank, cold processes. */
+/** The time from `gradwire run` to the first iteration finished by every rank, cold processes. */
 import { GradwireHome } from '../../tests/harness/gradwire.ts';
 import { median, quantile } from '../quantiles.ts';
 import type { Measurement } from '../report.ts';

@@ -1,5 +1,5 @@
 /**
- * How a thread spent a stretch of time, as Linux counts it: a task of a page that takes long may have waited for a
+ * The parts of a thread's time, as Linux counts it: a task of a page that takes long may have waited for a
  * processor, or for another thread, most of the time, or the host of a virtual machine ran another one.
  */
 import { readFileSync } from 'node:fs';
@@ -12,9 +12,9 @@ const STEAL = 7;
 
 /** Milliseconds of a thread. */
 export interface ThreadTime {
-  /** It ran. */
+  /** Time in which the thread ran. */
   readonly ran: number;
-  /** It was ready to run, and other threads had the processors. */
+  /** Time in which the thread was ready to run, and other threads had the processors. */
   readonly waited: number;
   /** The host took them from the processors of this machine, all together. */
   readonly stolen: number;
@@ -53,7 +53,7 @@ export class ThreadClock implements Disposable {
     };
   }
 
-  /** What it spent since the first reading. */
+  /** The thread's time since the first reading. */
   get all(): ThreadTime {
     const [first, last] = [this.#readings[0]!, this.#readings.at(-1)!];
     return this.between(first.at, last.at);

@@ -1,5 +1,5 @@
 /**
- * What the phase clock costs: the readings that a real dense exchange of four ranks makes
+ * The cost of the phase clock: the readings that a real dense exchange of four ranks makes
  * (counted, engines over TCP in this process), times what one reading costs.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * How well `auto` chooses: in each cell, a payload of one kind and shape on one world, the
+ * The quality of `auto`'s choices: in each cell, a payload of one kind and shape on one world, the
  * time of what it takes beside that of the fastest, and what was predicted for it. Sums
  * that leave entries out do not compete.
  */
@@ -69,7 +69,7 @@ export function autoLines(lines: readonly CollectiveLine[]): readonly AutoLine[]
   });
 }
 
-/** Undefined where there was nothing to choose. */
+/** The summary of all cells; undefined where there was nothing to choose. */
 export function autoSummary(
   lines: readonly CollectiveLine[],
   choices: readonly AutoLine[],

@@ -34,9 +34,9 @@ export interface WorldOptions {
 export interface CellResult {
   /** Milliseconds by repetition: the slowest rank's. */
   readonly times: readonly number[];
-  /** Of the rank that sends most, where it was checked. */
+  /** The exchange of the rank that sends most, where it was checked. */
   readonly exchange: MeasuredExchange | undefined;
-  /** Of the rank that has most. */
+  /** Bytes of the largest arena of a rank. */
   readonly arenaBytes: number;
 }
 
@@ -76,7 +76,7 @@ export class BenchWorld implements AsyncDisposable {
     return this.#transport;
   }
 
-  /** What messages cost on these links, all ranks at once, and what the kernels take. */
+  /** Measures what messages cost on these links, all ranks at once, and what the kernels take. */
   async networkCost(): Promise<NetworkCost> {
     const probed = await this.#ranks.all('probed', () => ({ type: 'probe' }));
     const profile = profileOf(

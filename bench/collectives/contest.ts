@@ -25,7 +25,7 @@ export interface VectorShape {
 
 export interface Schedule {
   readonly rounds: number;
-  /** Of each algorithm in each round. */
+  /** Repetitions of each algorithm in each round. */
   readonly repetitions: number;
   /** Exchanges in a row within a repetition. */
   readonly batch: number;
@@ -40,7 +40,7 @@ export interface Schedule {
 export interface Stage {
   readonly world: BenchWorld;
   readonly peers: readonly PeerWorld[];
-  /** What predictions are computed from. */
+  /** Costs from which predictions are computed from. */
   readonly network: NetworkCost;
 }
 
@@ -95,7 +95,7 @@ const WARM_UP_MS = 20;
  * then a short exchange takes up to twice as long. Training goes on for hours.
  */
 const COMPILED_MS = 1000;
-/** What takes longer consists of kernels and copies, which are compiled by then. */
+/** The longest time of a short exchange. Longer ones are kernels and copies, compiled by then. */
 const LONG_MS = 2;
 
 /** @param seen times of an exchange so far, ms */
@@ -199,7 +199,7 @@ export function predictedSeconds(
   return expectedSeconds(findCollective(id), cost, network);
 }
 
-/** One that takes either is given what the shape is about. */
+/** The kind of vectors for a collective: if it takes either, that of the shape. */
 const kindOf = (id: string, { count }: VectorShape): 'dense' | 'sparse' =>
   count !== undefined && findCollective(id).takes.includes('sparse')
     ? 'sparse'

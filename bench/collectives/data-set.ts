@@ -1,5 +1,5 @@
 /**
- * What one rank gives to a collective: values 1…8, so that sums are exact in f32 and none
+ * Vectors that one rank gives to a collective: values 1…8, so that sums are exact in f32 and none
  * cancels, at every element or at k of N uniform indices without repetition, as SparCML's
  * microbenchmark has them.
  */
@@ -19,7 +19,7 @@ export interface SparseData {
 const ENTRIES_IN_TURN = 2 ** 17;
 const MOST_IN_TURN = 512;
 
-/** How many data sets of that many entries. `bench/peers/mpi_sparse.c` has the same rule. */
+/** The number of data sets of that many entries. `bench/peers/mpi_sparse.c` has the same rule. */
 export const setsInTurn = (count: number): number =>
   Math.min(MOST_IN_TURN, Math.ceil(ENTRIES_IN_TURN / Math.max(1, count)));
 

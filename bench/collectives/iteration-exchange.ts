@@ -20,9 +20,9 @@ import type { Session } from './stage.ts';
 interface Schedule {
   readonly ranks: number;
   readonly blocks: number;
-  /** Of each block, those of the warm-up included. */
+  /** Iterations of each block, those of the warm-up included. */
   readonly iterations: number;
-  /** Until V8 has compiled what runs most, and the exchange has settled. */
+  /** Iterations until V8 has compiled what runs most, and the exchange has settled. */
   readonly warmUp: number;
 }
 
@@ -47,7 +47,7 @@ export interface ExchangeLine {
   /** Medians over iterations and ranks; those that never ran are left out. */
   readonly phases: Readonly<Partial<Record<Phase, number>>>;
   readonly overlapped: number;
-  /** Of one rank, an iteration. */
+  /** Bytes of one rank's payload in an iteration. */
   readonly payload: number;
   readonly wireSent: number;
   readonly note: string;

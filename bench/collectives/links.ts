@@ -1,5 +1,5 @@
 /**
- * Where ranks run and what they talk over: this machine's loopback, their own networks that are shaped
+ * The links between ranks: this machine's loopback, their own networks that are shaped
  * to the speed of a cluster's, or links of that speed that the transport emulates.
  */
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ export interface LinkOptions {
   readonly places?: readonly number[] | undefined;
   /** Whether each rank stays on one core: times do not depend on how the system spreads them. */
   readonly bound?: boolean | undefined;
-  /** Of shaped links, as in `NamespaceOptions`. */
+  /** The burst of shaped links, as in `NamespaceOptions`. */
   readonly burst?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export class Links implements Disposable {
     return isShaped(this.name) ? SHAPED[this.name] : undefined;
   }
 
-  /** What the transport is to emulate: the bandwidth alone, as shaping does. */
+  /** The network that the transport is to emulate: the bandwidth alone, as shaping does. */
   get emulated(): EmulatedNetwork | undefined {
     const { name } = this;
     if (name === 'loopback' || isShaped(name)) return undefined;
@@ -78,12 +78,12 @@ export class Links implements Disposable {
     return this.#namespaces?.hostOf(rank) ?? '127.0.0.1';
   }
 
-  /** Where the ranks have their own networks. */
+  /** The ranks' own networks, where they have some. */
   get namespaces(): RankNamespaces | undefined {
     return this.#namespaces;
   }
 
-  /** What to put before a command so that it runs where this rank is. */
+  /** Words to put before a command so that it runs where this rank is. */
   prefix(rank: number): readonly string[] {
     const core = this.cores?.[rank];
     return [
@@ -97,7 +97,7 @@ export class Links implements Disposable {
   }
 }
 
-/** Those that this process may use. */
+/** The cores that this process may use. */
 function allowedCores(): readonly number[] {
   const status = readFileSync('/proc/self/status', 'utf8');
   const [, list = '0'] = /^Cpus_allowed_list:\s*(\S+)/m.exec(status) ?? [];

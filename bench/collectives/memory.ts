@@ -1,5 +1,5 @@
 /**
- * What one allreduce takes of a rank's arena at its peak, vector included: each algorithm
+ * Peak memory of one allreduce in a rank's arena, vector included: each algorithm
  * in processes of its own, for an arena does not shrink. The limit is 6·4·N bytes + 64 MB.
  */
 import type { CollectiveDefinition } from '../../src/agent/collectives/collective.ts';
@@ -16,7 +16,7 @@ export interface MemoryLine {
   readonly n: number;
   readonly k?: number | undefined;
   readonly collective: string;
-  /** Of the rank that took most. */
+  /** Bytes of the rank that took most. */
   readonly arenaBytes: number;
   readonly limit: number;
 }

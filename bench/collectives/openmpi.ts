@@ -38,7 +38,7 @@ export const openMpi: Peer = {
   commands: (place) => commands('mpi_allreduce', place),
 };
 
-/** What mpi_sparse.c has of ours. */
+/** Algorithms of ours that mpi_sparse.c has. */
 const SPARSE_ALGORITHMS = [
   'ssar-recursive-doubling',
   'ssar-split-allgather',

@@ -1,4 +1,4 @@
-/** What was asked for on the command line, checked. */
+/** Options from the command line, checked. */
 import { parseArgs } from 'node:util';
 import { inputError } from '../../src/shared/errors/errors.ts';
 import { LINK_NAMES, type LinkName } from './links.ts';

@@ -1,5 +1,5 @@
 /**
- * What was measured as lines: objects for `--json`, rows for the table. Conventions of
+ * Measurements as lines: objects for `--json`, rows for the table. Conventions of
  * nccl-tests: size is that of the dense vector, algbw = size/time, busbw =
  * algbw·2(P−1)/P, in 10⁹ bytes a second. Bytes on the wire are those that the busiest rank
  * sends in one exchange, payload and framing apart.

@@ -16,9 +16,9 @@ import type { Links } from './links.ts';
 
 export interface Peer {
   readonly name: PeerName;
-  /** What it can do with vectors of this shape. */
+  /** Tasks that it can do with vectors of this shape. */
   tasks(shape: VectorShape): readonly PeerTask[];
-  /** Why it cannot be had here, or undefined. */
+  /** The reason why it cannot be had here, or undefined. */
   missing(): Promise<string | undefined>;
   /** The commands that make its ranks, given the socket and a folder of their own. */
   commands(world: PeerPlace): Promise<readonly (readonly string[])[]>;
@@ -27,7 +27,7 @@ export interface Peer {
 type PeerName = 'openmpi' | 'openmpi, sparse' | 'gloo';
 
 export interface PeerTask {
-  /** Of ours, the same algorithm; undefined: the library's own choice, on dense vectors. */
+  /** Our collective with the same algorithm; undefined: the library's choice, on dense vectors. */
   readonly collective?: string | undefined;
   /** The line that orders it. */
   order(cell: PeerCell): string;
@@ -55,7 +55,7 @@ export const DENSE_TASK: PeerTask = {
 
 /** Imports of PyTorch by many processes on few cores take their time. */
 const START_MS = 120_000;
-/** Of one answer: the longest cell on the slowest links fits. */
+/** Time for one answer: the longest cell on the slowest links fits. */
 const ANSWER_MS = 300_000;
 const OUTPUT_TAIL = 2048;
 
@@ -97,7 +97,7 @@ export class PeerWorld implements AsyncDisposable {
     process.on('exit', this.#onExit);
   }
 
-  /** As its ranks call themselves. */
+  /** The version that its ranks report. */
   get version(): string {
     return this.#version;
   }

@@ -59,7 +59,7 @@ export function predictionLines(
     });
 }
 
-/** Undefined where nothing was predicted. */
+/** The summary of all predictions; undefined where nothing was predicted. */
 export function predictionSummary(
   lines: readonly PredictionLine[],
 ): PredictionSummary | undefined {

@@ -35,7 +35,7 @@ export interface Cell {
   readonly length: number;
   /** k, entries of a sparse payload; undefined: a dense one. */
   readonly count?: number | undefined;
-  /** Which random indices: ranks and numbers have their own, the same in every run. */
+  /** The number of the random indices: ranks and numbers have their own, the same in every run. */
   readonly dataSet: number;
   /** Whether it is run once before, to see that its result is right and what it sends. */
   readonly checked: boolean;
@@ -74,7 +74,7 @@ export interface Measured {
   readonly type: 'measured';
   /** Milliseconds an exchange, by repetition. */
   readonly times: readonly number[];
-  /** Where it was checked. */
+  /** The checked exchange, if it was checked. */
   readonly exchange?: MeasuredExchange | undefined;
   /** Peak of the arena since the process began. */
   readonly arenaBytes: number;
@@ -84,7 +84,7 @@ export interface Measured {
 export interface IteratedExchange {
   readonly plan: ExchangePlan;
   readonly tensors: readonly FlatTensor[];
-  /** This rank's, flat: the bytes of f32 values. */
+  /** The gradient of this rank, flat: the bytes of f32 values. */
   readonly gradient: Uint8Array;
   readonly iterations: number;
 }

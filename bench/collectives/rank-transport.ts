@@ -15,7 +15,7 @@ import type { RankAddress } from '../../src/shared/protocol/supervisor.ts';
 export const TRANSPORT_CHOICES = ['auto', ...TRANSPORT_KINDS] as const;
 export type TransportChoice = (typeof TRANSPORT_CHOICES)[number];
 
-/** Of a mesh, and of every message: the slowest exchange of a shaped network fits. */
+/** Timeout of a mesh, and of every message: the slowest exchange of a shaped network fits. */
 const TIMEOUT_MS = 60_000;
 
 interface MeshTask {
@@ -30,7 +30,7 @@ interface MeshTask {
 /** A rank that listens: connect once all addresses are known. */
 export interface ListeningRank {
   readonly address: RankAddress;
-  /** What was chosen, `auto` resolved. */
+  /** The chosen transport, `auto` resolved. */
   readonly transport: string;
   connect(task: MeshTask): Promise<Transport>;
 }

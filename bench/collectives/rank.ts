@@ -42,7 +42,7 @@ type Order<Type extends ToRank['type']> = Extract<ToRank, { readonly type: Type 
 
 const BARRIER_STREAM = 1000;
 const PROBE_STREAM = 1001;
-/** Its own stream for each collective. */
+/** A stream of its own for each collective. */
 const streamOf = ({ code }: CollectiveDefinition): number => 1100 + code;
 
 export class BenchRank {
@@ -83,7 +83,7 @@ export class BenchRank {
   }
 
   /**
-   * What messages cost on this mesh, what the kernels and the collectives take.
+   * Measures what messages cost on this mesh, what the kernels and the collectives take.
    * @throws GradwireError of the transport
    */
   async probe(): Promise<Probed> {
@@ -238,7 +238,7 @@ export class BenchRank {
     });
   }
 
-  /** Of exactly so many bytes, kept between cells. */
+  /** Memory of exactly so many bytes, kept between cells. */
   #memory(bytes: number): Region {
     if (this.#payload !== undefined && this.#payload.bytes < bytes) {
       this.#arena.release(this.#payload);
@@ -314,7 +314,7 @@ export class BenchRank {
     return { sum, entries };
   }
 
-  /** Of a dense vector, or of a stream of `count` entries at its place. */
+  /** Entries of a dense vector, or of a stream of `count` entries at its place. */
   #entries(
     count: number | undefined,
     { offset, length }: Vector,

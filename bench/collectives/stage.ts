@@ -9,7 +9,7 @@ import type { BenchOptions } from './options.ts';
 import { PeerWorld, type Peer } from './peer-world.ts';
 import { BenchWorld } from './bench-world.ts';
 
-/** What is the same for all worlds of a session. */
+/** Options that are the same for all worlds of a session. */
 export interface Session extends BenchOptions {
   readonly available: readonly Peer[];
 }

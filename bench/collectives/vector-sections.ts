@@ -1,5 +1,5 @@
 /**
- * What is measured of vectors: dense ones of all sizes (the sweep of nccl-tests and of
+ * Measurements of vectors: dense ones of all sizes (the sweep of nccl-tests and of
  * OSU), SparCML's microbenchmark and its time against density, and a grid of sparse shapes
  * on which `auto` has to choose.
  *
@@ -16,7 +16,7 @@ import {
 import { onStage, type Session } from './stage.ts';
 
 export interface Reports {
-  /** Before the first outcome of each world. */
+  /** Called before the first outcome of each world. */
   readonly staged: (stage: Stage) => void;
   readonly measured: (section: string, stage: Stage, outcome: Outcome) => void;
 }

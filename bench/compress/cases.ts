@@ -1,16 +1,16 @@
 /**
- * What is measured: the methods with parameters as the papers use them, and whatever else
+ * The measured cases: the methods with parameters as the papers use them, and whatever else
  * the registry has with its defaults.
  */
 import { methods } from '../../src/agent/methods/registry.ts';
 import type { JsonObject } from '../../src/shared/checks/json.ts';
 
 export interface BenchCase {
-  /** Of its row; the same in every run. */
+  /** Name of its row; the same in every run. */
   readonly name: string;
   readonly method: string;
   readonly parameters: JsonObject;
-  /** One of its parameters is the magnitude that this share of the elements reaches. */
+  /** A parameter whose value is the magnitude that this share of the elements reaches. */
   readonly magnitudeOf?: { readonly parameter: string; readonly ratio: number };
 }
 

@@ -16,7 +16,7 @@ import { median } from '../quantiles.ts';
 import type { BenchCase } from './cases.ts';
 
 const CALLS = 7;
-/** Before them: a run encodes thousands of times, with code that has been compiled. */
+/** The calls before the timed ones: a run encodes thousands of times, with code that has been compiled. */
 const WARM_UP = { ms: 150, calls: 1500 };
 
 export interface EncodeTiming {
@@ -24,7 +24,7 @@ export interface EncodeTiming {
   readonly payloadBytes: number;
   /** ‖g − x‖ / ‖x‖ of what the payload decodes to, the residual being 0. */
   readonly relativeError: number;
-  /** Of the angle between the two. */
+  /** Cosine of the angle between the two. */
   readonly cosine: number;
   /** Bytes that a warm call takes: of the arena, and of the JavaScript heap. */
   readonly arenaBytes: number;
@@ -138,7 +138,7 @@ function magnitudeParameter(
 }
 
 /**
- * Where the arena would put something large: it moves when something is allocated. Twice,
+ * The offset where the arena would put something large: it moves when something is allocated. Twice,
  * as the first may join the free memory at the arena's end.
  */
 function nextFree({ arena }: Workbench): number {
@@ -148,7 +148,7 @@ function nextFree({ arena }: Workbench): number {
   return region.offset;
 }
 
-/** As near to a square as its divisors allow: what a method that factors finds. */
+/** A shape as near to a square as its divisors allow: what a method that factors finds. */
 function matrixShape(n: number): readonly number[] {
   let rows = Math.floor(Math.sqrt(n));
   while (rows > 1 && n % rows !== 0) rows--;

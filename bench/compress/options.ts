@@ -1,4 +1,4 @@
-/** What was asked for on the command line, checked. */
+/** Options from the command line, checked. */
 import { parseArgs } from 'node:util';
 import { BACKENDS, type BackendName } from '../../src/agent/codec/backend.ts';
 import { inputError } from '../../src/shared/errors/errors.ts';

@@ -15,7 +15,7 @@ const script = path.join(import.meta.dirname, '../peers/torch_compress.py');
 export interface PeerTimes extends TorchFacts {
   /** A selection alone: ours adds the residual as well. */
   readonly topk: number;
-  /** With the residual. */
+  /** Time with the residual. */
   readonly feedback: number;
   readonly qsgd: number;
   readonly tuned: number;

@@ -12,7 +12,7 @@ const ITERATIONS = 50;
 const root = path.join(import.meta.dirname, '../..');
 
 export interface RecordedGradients {
-  /** Of one batch each, by the same weights, as the ranks of a run have them. */
+  /** Gradients of one batch each, by the same weights, as the ranks of a run have them. */
   readonly gradients: readonly Float32Array[];
   readonly tensors: readonly ParameterTensor[];
   readonly note: string;

@@ -1,5 +1,5 @@
 /**
- * What is compressed: bell-shaped and heavy-tailed noise of variance 1, and the gradient of
+ * Vectors to compress: bell-shaped and heavy-tailed noise of variance 1, and the gradient of
  * a real network. The same numbers in every run.
  */
 import { CounterRandom } from '../../src/agent/kernels/random.ts';
@@ -10,7 +10,7 @@ export type VectorName = (typeof VECTORS)[number];
 
 export interface BenchVector {
   readonly values: Float32Array;
-  /** Where it comes from. */
+  /** The vector's source, in words. */
   readonly note: string;
 }
 
@@ -44,7 +44,7 @@ function gaussian(n: number): Float32Array {
   return values;
 }
 
-/** By its inverse distribution. */
+/** A Laplace distribution, drawn by its inverse distribution. */
 function laplace(n: number): Float32Array {
   const random = new CounterRandom({ seed: 2 });
   return new Float32Array(n).map((_, i) => {
@@ -54,7 +54,7 @@ function laplace(n: number): Float32Array {
   });
 }
 
-/** Of all of it: its beginning belongs to pixels that are always black. */
+/** Elements from all of the vector: its beginning belongs to pixels that are always black. */
 export function thinned(values: Float32Array, n: number): Float32Array {
   return new Float32Array(n).map(
     (_, i) => values[Math.floor((i * values.length) / n)]!,

@@ -4,7 +4,7 @@ import { hasPython, pythonFile } from '../../scripts/python-environment.ts';
 
 export const peerPython = hasPython('tests') ? pythonFile : '/usr/bin/python3';
 
-/** Why there is no PyTorch, or undefined. */
+/** The reason why there is no PyTorch, or undefined. */
 export async function torchMissing(python = peerPython): Promise<string | undefined> {
   const { code, stderr } = await runPython(python, ['-c', 'import torch']);
   if (code === 0) return undefined;
@@ -14,7 +14,7 @@ export async function torchMissing(python = peerPython): Promise<string | undefi
   return `${python} has no torch (${reason}): ${next}`;
 }
 
-/** What a script prints: one JSON object. */
+/** Runs a script, and returns the JSON object that it prints. */
 export async function askPython<T>(
   python: string,
   script: string,

@@ -1,4 +1,4 @@
-/** What is trained, and the goals: samples a second over PyTorch's, on one thread. */
+/** The trained models, and the goals: samples a second over PyTorch's, on one thread. */
 
 export interface TrainingCase {
   readonly model: string;

@@ -1,5 +1,5 @@
 /**
- * Where the time of a gradient on WebAssembly goes: matrix products, other kernels, and what
+ * The parts of a gradient's time on WebAssembly: matrix products, other kernels, and what
  * is no kernel. One process, one rank, jax-js as our bundles have it. Prints one JSON object, in ms.
  *
  * `node --import ./bench/training/bundled-jax.ts bench/training/kernel-times.ts MODEL`
@@ -13,7 +13,7 @@ import type { KernelTimes } from './outside-products.ts';
 const WARM_UP = 10;
 const RATE = 0.01;
 
-/** What jax-js runs: a kernel, or its own routine. */
+/** Code that jax-js runs: a kernel, or its own routine. */
 interface Source {
   readonly exp?: { toString(): string };
   readonly reduction?: { readonly op: string };

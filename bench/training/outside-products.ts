@@ -1,4 +1,4 @@
-/** How much of a gradient's time on WebAssembly is spent outside of matrix products. */
+/** The share of a gradient's time on WebAssembly is spent outside of matrix products. */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';

@@ -13,7 +13,7 @@ export interface OwnTraining {
   readonly wall: number;
   readonly compute: number;
   readonly apply: number;
-  /** What is neither. */
+  /** Time in neither. */
   readonly rest: number;
   /** Peak of resident memory of the rank's process, and of PyTorch's beside it. */
   readonly peak: number;

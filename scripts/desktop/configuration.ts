@@ -17,7 +17,7 @@ const FUSES = {
   grantFileProtocolExtraPrivileges: false,
 } as const;
 
-/** This machine's processor in the names of binaries. */
+/** The processor of this machine in the names of binaries. */
 const OWN = new RegExp(`-(universal|${process.arch})$`);
 
 /** Files that run or are read outside the window's process: beside the archive. */

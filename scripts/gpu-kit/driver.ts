@@ -8,7 +8,7 @@ import path from 'node:path';
 import { runProgram } from './program.ts';
 
 export interface Driver {
-  /** As reports name it. */
+  /** The driver's name in reports. */
   readonly name: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -16,7 +16,7 @@ export interface Driver {
 /** The second needs nothing of X11. */
 const NVIDIA = ['libGLX_nvidia.so.0', 'libEGL_nvidia.so.0'];
 const MANIFESTS = ['/etc/vulkan/icd.d', '/usr/share/vulkan/icd.d'];
-/** Where container tools put a driver without telling the dynamic linker. */
+/** Folders where container tools put a driver without telling the dynamic linker. */
 const UNTOLD = [
   ...['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/usr/lib/nvidia'],
   ...['/usr/lib/x86_64-linux-gnu/nvidia/current', '/usr/lib64/nvidia'],
@@ -119,7 +119,7 @@ export function drivers(
   return [own, ...written];
 }
 
-/** What tells why there is no adapter: the kernel's driver, and the libraries there. */
+/** Facts that tell why there is no adapter: the kernel's driver, and the libraries there. */
 export function diagnosis(libraries: Libraries): readonly string[] {
   const version = '/proc/driver/nvidia/version';
   const kernel = existsSync(version)

@@ -22,9 +22,9 @@ import { kitRuns, measureRun } from './runs.ts';
 import { DEVICE, Steps } from './steps.ts';
 import { endProcessesOf, surroundingsIn } from './surroundings.ts';
 
-/** What follows takes a few seconds at most: to kill what runs, and to remove files. */
+/** Time for all steps. Killing what runs and removing files takes a few seconds more. */
 const TOTAL_S = 460;
-/** With --software there is nobody who gives up, and no times that anybody needs. */
+/** Time with --software, where nobody gives up, and nobody needs the measured times. */
 const SOFTWARE_S = 7200;
 const PATIENCE = 20;
 /** Bits of every kernel and every method; then of what builds on them. */
@@ -49,7 +49,7 @@ const { values: options, positionals } = parseArgs({
 const out = path.resolve(positionals[0] ?? 'gpu-report');
 const work = path.resolve(options.work ?? mkdtempSync(path.join(tmpdir(), 'gw.')));
 const here = import.meta.dirname;
-/** In the kit, bundles; from a checkout, sources. */
+/** The ending of scripts: bundles in the kit, sources in a checkout. */
 const ending = path.extname(import.meta.filename);
 const app = path.join(here, '../..');
 const surroundings = surroundingsIn(work);
@@ -90,7 +90,7 @@ const runNode = (
     seconds, env: { ...surroundings.own, ...more },
   });
 
-/** What a program printed as JSON, or why it did not. */
+/** The output of a program as JSON, or why it did not. */
 function printed<T>(finished: Finished): Outcome<T> {
   const failure = failureOf(finished);
   if (failure !== undefined) return { failure };
@@ -163,7 +163,7 @@ const bits = async (file: string): Promise<void> => {
   await steps.run(`bits-${file}`, 60 * patience, (seconds) => testBits(file, seconds));
 };
 
-/** What a GPU is needed for, and PyTorch beside it. */
+/** Measures all that needs a GPU, and PyTorch beside it. */
 async function measure({ bus, nvidia }: DeviceSeen): Promise<void> {
   for (const file of FIRST_FILES) await bits(file);
   const sizes = options.quick ? [100_000] : [1_000_000, 25_000_000, 66_000_000];

@@ -3,7 +3,7 @@ import { runProgram } from './program.ts';
 
 export interface NvidiaGpu {
   readonly uuid: string;
-  /** As `00000000:3B:00.0`. */
+  /** The bus id, as `00000000:3B:00.0`. */
   readonly bus: string;
   readonly name: string;
   readonly driver: string;
@@ -57,7 +57,7 @@ async function query(
 }
 
 /**
- * What lets CUDA see the GPU that Vulkan took, and no other: CUDA counts the fastest first
+ * Variables that let CUDA see the GPU that Vulkan took, and no other: CUDA counts the fastest first
  * unless told otherwise, and Vulkan's order is another one again. An instance of a split
  * GPU has its own name, which only the user knows.
  */

@@ -9,7 +9,7 @@ export interface Finished {
   readonly seconds: number;
 }
 
-/** Between asking a program to end and killing it. */
+/** Seconds between asking a program to end and killing it. */
 export const GRACE_S = 3;
 
 /** Programs that run now; they end with this process. */
@@ -19,7 +19,7 @@ export function endAll(): void {
   for (const pid of running) end(pid, 'SIGKILL');
 }
 
-/** It and what it started: it leads a process group. */
+/** Ends a program and what it started: it leads a process group. */
 function end(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
@@ -76,7 +76,7 @@ export async function runProgram(
   return { code, ...text, cut, seconds: (performance.now() - began) / 1000 };
 }
 
-/** Why a program has no result, in one paragraph; undefined if it succeeded. */
+/** The reason why a program has no result, in one paragraph; undefined if it succeeded. */
 export function failureOf({ code, cut, seconds, stderr }: Finished): string | undefined {
   if (cut) return `cut after ${seconds.toFixed(0)} s`;
   return code === 0 ? undefined : `exit code ${code}: ${stderr.trim().slice(-2000)}`;

@@ -1,4 +1,4 @@
-/** What the GPU kit measured, as a section of docs/benchmarks.md; cut steps leave gaps. */
+/** Measurements of the GPU kit, as a section of docs/benchmarks.md; cut steps leave gaps. */
 import { phasesOf } from '../../src/shared/records/phases.ts';
 import type {
   Bits,
@@ -9,7 +9,7 @@ import type {
   StepResult,
 } from './results.ts';
 
-/** What docs/benchmarks.md asks of kernels that pass over their memory once. */
+/** The share that docs/benchmarks.md asks of kernels that pass over their memory once. */
 const GOAL = 0.6;
 const ONE_PASS: ReadonlySet<string> = new Set([
   ...['add', 'scale', 'shift by sign', 'sums by sign'],
@@ -47,7 +47,7 @@ export function reportOf(steps: readonly StepResult<unknown>[]): string {
   ].join('\n\n');
 }
 
-/** What a step says about itself beside figures, or instead of them, in one line. */
+/** Words of a step about itself beside figures, or instead of them, in one line. */
 const reasonOf = ({ failure, skipped }: StepResult<unknown>): string =>
   (failure ?? skipped ?? '').split('\n')[0]!;
 

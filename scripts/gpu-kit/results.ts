@@ -2,7 +2,7 @@
 import type { TestOutcome } from './collected-tests.ts';
 import type { NvidiaGpu } from './nvidia.ts';
 
-/** What every file has; `failure` says why there is no `result`, or no complete one. */
+/** Members of every file; `failure` says why there is no `result`, or no complete one. */
 export interface StepResult<T> {
   readonly step: string;
   readonly began: string;
@@ -12,7 +12,7 @@ export interface StepResult<T> {
   readonly result?: T;
 }
 
-/** What a step's work says: the rest of its file is added by who runs it. */
+/** The part of a file that a step's work knows: the rest of its file is added by who runs it. */
 export type Outcome<T> = Omit<StepResult<T>, 'step' | 'began' | 'seconds'>;
 
 export interface DeviceSeen {
@@ -26,7 +26,7 @@ export interface DeviceSeen {
   readonly features: readonly string[];
   /** All GPUs that nvidia-smi lists. */
   readonly nvidia: readonly NvidiaGpu[];
-  /** How Vulkan's driver was found, and what did not lead to one before. */
+  /** The way in which Vulkan's driver was found, and what did not lead to one before. */
   readonly driver: string;
   readonly tried: readonly string[];
   /** Libraries that the machine lacks and the kit has. */

@@ -13,10 +13,10 @@ const LEAST_S = 5;
 export const DEVICE = 'device';
 
 export class Steps {
-  /** How many steps failed or were cut. */
+  /** The number of steps that failed or were cut. */
   failures = 0;
   readonly #out: string;
-  /** In milliseconds of `Date.now`. */
+  /** The end of all steps, in milliseconds of `Date.now`. */
   readonly #until: number;
   readonly #only: readonly string[];
 

@@ -7,12 +7,12 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface Surroundings {
-  /** Of Node and Gradwire; the driver that was found is added to it. */
+  /** Versions of Node and Gradwire; the driver that was found is added to it. */
   readonly own: NodeJS.ProcessEnv;
   readonly machine: NodeJS.ProcessEnv;
   /** Gradwire's home. */
   readonly home: string;
-  /** Where the kit may write. */
+  /** The folder in which the kit may write. */
   readonly folder: string;
 }
 

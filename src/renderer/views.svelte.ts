@@ -27,7 +27,7 @@ interface ViewDefinition<Place, Props extends Record<string, unknown>> {
   readonly props: (place: Place) => Props;
   /** A place with another key gets a new component, one with the same key changes its props. */
   readonly key: (place: Place) => string;
-  /** Undefined: the view is reached from others alone. */
+  /** The place in the rail; undefined if only other views lead here. */
   readonly rail?: RailPlace;
 }
 

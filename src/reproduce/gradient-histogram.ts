@@ -22,7 +22,7 @@ interface Bin {
   readonly count: number;
 }
 
-/** Undefined if all elements are 0. */
+/** The shape of the distribution; undefined if all elements are 0. */
 export function shapeOf(histogram: Magnitudes): GradientShape | undefined {
   const { negative, positive } = histogram;
   const bins = Array.from(

@@ -27,8 +27,8 @@ export class NetworkKnowledge {
   /**
    * @param emulated whether the constants are those of an emulated network
    * @param places the node of each rank; default: all are on one
-   * @param allocated whether its nodes are others in every run, so that their links cannot be
-   * measured
+   * @param allocated whether Slurm picks other nodes for every run, so that their links cannot
+   * be measured before
    */
   constructor(
     known?: NetworkCost,

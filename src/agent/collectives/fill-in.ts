@@ -91,7 +91,7 @@ export function mergedTreeSeconds(
   return seconds;
 }
 
-/** One of several equal parts of the vector. */
+/** The size of each part if the vector is cut into `parts` equal ones. */
 export const partOf = (
   { length, valueBytes, delta }: ExchangeShape,
   parts: number,

@@ -20,7 +20,7 @@ interface Parties {
   readonly wishes: OwnWishes;
 }
 
-/** Numbers by which a rank says what models its step is of, and how they combine over ranks. */
+/** Numbers by which a rank says which models its step is of, and how they combine over ranks. */
 export interface Turn {
   readonly report: readonly number[];
   readonly operations: readonly SmallOperation[];

@@ -93,7 +93,7 @@ export class BucketStates {
   }
 
   /**
-   * Keeps that state, and collectives', for the function that it returns, which restores it.
+   * Copies the state of methods and collectives. Returns a function that restores the copy.
    * @param part models of the buckets; default: all
    */
   async keep(part?: ModelPart): Promise<() => void> {

@@ -12,10 +12,10 @@ import type { GradientSite } from '../sites/gradient-site.ts';
 import { nextInterval } from './interval-lengths.ts';
 import { bucketStream, CONTROL_STREAM } from './streams.ts';
 
-/** A record of an interval, without what the engine does not know. */
+/** A record of an interval, without the members that only the training loop knows. */
 export interface BucketInterval {
   readonly from: number;
-  /** Exclusive. */
+  /** The first iteration after the interval. */
   readonly to: number;
   readonly exchanges: number;
   readonly agreement?: number;
@@ -45,9 +45,9 @@ interface Sums {
   payload: number;
   nnzLocal: number | undefined;
   nnzReduced: number | undefined;
-  /** Exchanges that selected. */
+  /** Number of exchanges whose `nnzLocal` is known. */
   selections: number;
-  /** The part of `nnzLocal` of exchanges whose results were counted. */
+  /** Sum of `nnzLocal` over the exchanges whose `nnzReduced` is known too. */
   counted: number;
 }
 
@@ -57,14 +57,14 @@ export class BucketSums {
   readonly #collectives: string[] = [];
   /** ‖p‖² of the interval's last exchange, by bucket. */
   #wanted: (number | undefined)[] = [];
-  /** ‖residual‖² after it, by bucket. */
+  /** ‖residual‖² after the interval's last exchange, by bucket. */
   #kept: readonly (number | undefined)[] = [];
   /** The beginning of the exchange in progress, ms. */
   #begin = 0;
   #from: number | undefined;
   #to = 0;
   #exchanges = 0;
-  /** Exchanges before the interval. */
+  /** Number of exchanges before the interval. */
   #before = 0;
   #length: number;
 
@@ -90,7 +90,7 @@ export class BucketSums {
     this.#wanted = [];
   }
 
-  /** Exchanges a bucket by `work`, and adds when it began and ended. */
+  /** Runs `work`, which exchanges a bucket, and adds its begin and end to the bucket's sums. */
   async timed<T>(index: number, work: () => Promise<T>): Promise<T> {
     const sums = this.#sums[index]!;
     sums.begin += performance.now() - this.#begin;
@@ -107,7 +107,7 @@ export class BucketSums {
   /**
    * Adds an exchange.
    * @param iteration its number in records
-   * @param all its buckets: not those of models that did not step
+   * @param all buckets of the exchange: only those of models that stepped
    */
   add(iteration: number, all: readonly Exchanged[]): void {
     for (const { collective, index, payload, statistics } of all) {
@@ -146,8 +146,8 @@ export class BucketSums {
   }
 
   /**
-   * Ends the interval, complete or not, once the clock has ended the exchange: only then is known
-   * what was hidden. Undefined if nothing was exchanged in it.
+   * Ends the interval, complete or not. Call it once the clock has ended the exchange, because only
+   * then are the hidden times known. Returns undefined if the interval has no exchange.
    */
   close(): BucketInterval | undefined {
     if (this.#exchanges === 0) return undefined;
@@ -220,10 +220,10 @@ const plus = (
   value: number | undefined,
 ): number | undefined => (value === undefined ? sum : (sum ?? 0) + value);
 
-/** Microseconds are enough of a sum. */
+/** A time in ms, rounded to microseconds. */
 const rounded = (ms: number): number => Math.round(ms * 1e3) / 1e3;
 
-/** Times that are not 0. Rounding may leave a little less than 0 of what was hidden. */
+/** The times above 0. A hidden time may be a little below 0 through rounding. */
 function timesOf<K extends string>(
   times: Readonly<Record<K, number>>,
 ): Partial<Record<K, number>> {

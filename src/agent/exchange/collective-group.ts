@@ -87,7 +87,7 @@ export class CollectiveGroup {
     return this.#communicators.get(stream)?.kept.save() ?? {};
   }
 
-  /** Restores that state on a stream. */
+  /** Restores a stream's state from `memoryOf`. */
   remember(stream: number, memory: SavedMemory): void {
     this.communicator(stream).kept.restore(memory);
   }
@@ -101,7 +101,7 @@ export class CollectiveGroup {
     }));
   }
 
-  /** Restores that state before a group's first exchange. */
+  /** Restores the result of `save`, before the group's first exchange. */
   restore(streams: readonly SavedStream[]): void {
     for (const { stream, sequence, memory } of streams) {
       const communicator = this.communicator(stream);
@@ -110,7 +110,10 @@ export class CollectiveGroup {
     }
   }
 
-  /** Gives a stream's scratch back to the arena between two exchanges; what it keeps stays. */
+  /**
+   * Gives a stream's scratch memory back to the arena between two exchanges. The state of its
+   * collectives stays.
+   */
   clear(stream: number): void {
     this.#communicators.get(stream)?.[Symbol.dispose]();
   }
@@ -157,8 +160,8 @@ export class CollectiveGroup {
   }
 
   /**
-   * Pairs of the scores of all ranks in which the staying one is below the travelling one, equal ones
-   * counted half.
+   * The number of pairs of a staying and a travelling score, over those of all ranks, in which the
+   * staying one is lower. A pair of equal scores counts half.
    */
   async countPairs(stream: number, scores: RankScores): Promise<number> {
     const { travelling } = scores;

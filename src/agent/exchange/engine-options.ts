@@ -33,9 +33,9 @@ export interface EngineOptions {
   readonly network?: NetworkCost | undefined;
   /** The node of each rank, the same on all ranks; default: all are on one. */
   readonly places?: readonly number[] | undefined;
-  /** Whether its nodes are others in every run. */
+  /** Whether Slurm picks other nodes for every run: their links cannot be measured before. */
   readonly allocated?: boolean | undefined;
-  /** Whether that network is emulated. */
+  /** Whether `network` has the constants of an emulated network. */
   readonly emulated?: boolean | undefined;
   /** Saved state of an engine of this rank; default: the run begins. */
   readonly resume?: EngineState | undefined;

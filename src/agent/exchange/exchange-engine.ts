@@ -316,7 +316,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     };
   }
 
-  /** Scales the gradient to the norm that it may have; returns the factor if it was longer. */
+  /** Scales the gradient down to norm `clipNorm` if it is longer, and then returns the factor. */
   async #clip(clipNorm: number): Promise<number | undefined> {
     const { clock, site } = this.#options;
     const factor = await clock.follow('compress', () => site.clip(clipNorm));
@@ -344,7 +344,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     return { traced: { ...log.take(), timeOrigin, buckets } };
   }
 
-  /** Ledger of all messages, including those of others. */
+  /** Bytes by purpose, counted for every message on this rank's transport. */
   get ledger(): ByteLedger {
     return this.#ledger;
   }
@@ -359,7 +359,7 @@ export class ExchangeEngine implements Disposable, OrderedEngine {
     return this.#ledger.totals(this.#options.transport.counters);
   }
 
-  /** Parts of the plan that run elsewhere than at the gradient's site, and notes; reported once. */
+  /** Notices of orders, and about parts of the plan that run at another site; each only once. */
   takeNotices(): Notice[] {
     return [...this.#options.site.takeNotices(), ...this.#notes.splice(0)];
   }

@@ -11,7 +11,7 @@ import type { ResidualUpkeep } from './residual-upkeep.ts';
 interface Observed {
   readonly clock: PhaseClock;
   readonly upkeep: ResidualUpkeep;
-  /** The current plan's. */
+  /** The execution of the current plan. */
   readonly execution: () => PlanExecution;
 }
 

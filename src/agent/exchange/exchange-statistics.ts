@@ -3,7 +3,7 @@ import type { ExchangeStatistics, Similarity } from '../methods/method.ts';
 
 export interface BucketStatistics {
   readonly statistics: ExchangeStatistics;
-  /** The bucket's. */
+  /** Tensors in the bucket. */
   readonly tensors: readonly { readonly name: string }[];
   /** Elements of a bucket that travels whole: all are sent, none selected. */
   readonly whole?: number | undefined;

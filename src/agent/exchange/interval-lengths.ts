@@ -1,20 +1,21 @@
 /**
- * The lengths of the intervals over which buckets are summed: 1, 1, 2, 4, 8 … exchanges under a
- * plan, so that there is something to see at once, until an interval costs little for each
- * iteration; and longer ones in long runs, whose records stay few. A pure function of what all
- * ranks know, so their intervals are the same.
+ * The lengths of the intervals over which buckets are summed. Under each plan they are 1, 1, 2, 4,
+ * 8 … exchanges, so that the first record comes at once, up to a length at which a record costs
+ * little for each iteration. In long runs they grow further, so that records stay few. They depend
+ * only on what all ranks know, so all ranks have the same intervals.
  */
 
 /**
- * Least and most exchanges of an interval in a short run, exchanges for each bucket, which has a place
- * in the record, and for elements, of which a pass over the residual reads each.
+ * Limits of an interval in a short run, in exchanges. A record costs bytes for each bucket and a
+ * pass over the residual, so an interval has at least `FOR_EACH` exchanges for each bucket and one
+ * for each `ELEMENTS` elements.
  */
 const LEAST = 16;
 const MOST = 1024;
 const FOR_EACH = 4;
 const ELEMENTS = 2 ** 18;
 
-/** Records of all ranks in each doubling of a long run. */
+/** Most records that all ranks together make while a long run doubles its length. */
 const RECORDS = 2048;
 
 export interface IntervalSetting {

@@ -1,19 +1,19 @@
-/** The part of a gradient of which a step is, where models step in turns: that of some models. */
+/** The part of a gradient that one step exchanges where models step in turns: that of some models. */
 import type { FlatTensor } from '../plan/buckets.ts';
 import type { FlatRange } from '../plan/residual-transition.ts';
 
-/** A number that stands for models, a bit for each: there are at most 30. */
+/** A set of models as a number with a bit for each; a program has at most 30. */
 export const setOf = (models: readonly number[]): number =>
   models.reduce((set, model) => set | (1 << model), 0);
 
-/** Names of the models in such a number. */
+/** Names of the models in a set from `setOf`. */
 export const namesIn = (set: number, names: readonly string[]): readonly string[] =>
   names.filter((_, model) => (set & (1 << model)) !== 0);
 
 export class ModelPart {
-  /** Elements of each of its models, ascending. */
+  /** Elements that belong to the models, in ascending ranges. */
   readonly ranges: readonly FlatRange[];
-  /** The number of elements. */
+  /** The number of elements in all ranges. */
   readonly length: number;
   readonly #set: number;
 

@@ -17,7 +17,7 @@ interface TurnsOptions {
   readonly world: Pick<CollectiveGroup, 'rank' | 'size' | 'summarize'>;
 }
 
-/** Above all sets of models. */
+/** The set of a rank that takes part in any step: a number above all sets from `setOf`. */
 const ANY = 2 ** 31;
 
 export class ModelTurns {
@@ -29,7 +29,7 @@ export class ModelTurns {
   }
 
   /**
-   * Numbers by which a rank says what its step is of.
+   * Numbers by which a rank says which models its step is of.
    * @param models none: the rank has no gradient, and takes part in whatever the others exchange
    */
   turn(models: readonly number[]): Turn {

@@ -1,6 +1,6 @@
 /**
- * Guards of buckets whose gradient is not finite: training of ours ends with an error; under
- * a program of one's own the step is skipped, and the other ranks, which wait, get zeros.
+ * Guards against gradients that are not finite. Training by Gradwire's own trainers ends with an
+ * error. A user's program skips the step: the other ranks, which wait for this one, get zeros.
  * Upholds invariant I5 (docs/architecture.md).
  */
 import { bucketStream } from './streams.ts';
@@ -22,14 +22,14 @@ export interface NotFiniteGuard {
    * @throws GradwireError `GRADIENT_NOT_FINITE`
    */
   meet(found: NotFiniteElement, exchange: GuardedBucket): void;
-  /** A bucket is checked. */
+  /** Called for each bucket once it has been checked. */
   checked?(): void;
 }
 
-/** The exchange, in errors: `iteration` is its number there. */
+/** The exchange as errors name it; `iteration` is its number in messages. */
 type Place = Pick<NotFinite, 'iteration' | 'rank'>;
 
-/** Refuses it: `GRADIENT_NOT_FINITE`, with tensor, iteration and rank. */
+/** Throws `GRADIENT_NOT_FINITE`, with tensor, iteration and rank. */
 class RefusingGuard implements NotFiniteGuard {
   readonly #place: Place;
 
@@ -48,14 +48,14 @@ interface GuardOptions extends Place {
   readonly site: Pick<GradientSite, 'undo'>;
   /** Number of buckets. */
   readonly buckets: number;
-  /** Whether values travel as they are, whatever they are. */
+  /** Whether gradients travel uncompressed, and so may contain NaN and infinity. */
   readonly passes: boolean;
 }
 
 /**
- * Exchanges zeros instead, so that no rank waits for this one, and says so: all ranks then agree
- * that there is no average. What is sent as its own values is sent as it is. In the arena alone,
- * where a bucket is checked when the call returns.
+ * Exchanges zeros in place of a bucket that is not finite, so that no rank waits for this one, and
+ * reports it: all ranks then agree that there is no average. Uncompressed values are sent as they
+ * are. Works only for gradients in the arena, where the check of a bucket ends with its call.
  */
 class SkippingGuard implements NotFiniteGuard {
   readonly #options: GuardOptions;
@@ -64,7 +64,7 @@ class SkippingGuard implements NotFiniteGuard {
   #left: number;
   #found: NotFinite | undefined;
 
-  /** @param told called once all are checked, with what was found first */
+  /** @param told called once all buckets are checked, with the first element found */
   constructor(options: GuardOptions, told: (found: NotFinite | undefined) => void) {
     const { undo } = options.site;
     if (undo === undefined) throw new Error('internal: a step that nobody takes back');
@@ -85,7 +85,7 @@ class SkippingGuard implements NotFiniteGuard {
     if (this.#left === 0) this.#told(this.#found);
   }
 
-  /** Lets the bucket begin again with a gradient of zeros, and the residual that it had. */
+  /** Begins the bucket again, with a gradient of zeros and the residual from before the exchange. */
   #blank({ bucket, compressor }: GuardedBucket): void {
     const ranges = bucket.runs.map(({ flat, length }) => ({ start: flat, length }));
     this.#undo.recall(ranges);
@@ -99,7 +99,8 @@ class SkippingGuard implements NotFiniteGuard {
 
 /**
  * The guard of an exchange.
- * @param told makes it skip; called once all buckets are checked, with what was found first
+ * @param told if given, the guard skips instead of throwing, and calls this once all buckets are
+ * checked, with the first element found
  */
 export const notFiniteGuard = (
   options: GuardOptions,

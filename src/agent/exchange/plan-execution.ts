@@ -252,14 +252,14 @@ export class PlanExecution implements Disposable {
   #before<T>(index: number, running: readonly (T | undefined)[]): T | undefined {
     const { site } = this.#options;
     let before = site.predecessor?.(index);
-    // Of a model that does not step now it has ended.
+    // A bucket of a model that does not step now is not being exchanged.
     while (before !== undefined && running[before] === undefined) {
       before = site.predecessor?.(before);
     }
     return before === undefined ? undefined : running[before];
   }
 
-  /** Ends a bucket's exchange: where buckets share memory, the next one also needs its scratch. */
+  /** Ends a bucket's exchange. Buckets that share memory also share scratch, which is given back. */
   #leave(index: number, statistics: ExchangeStatistics): ExchangeStatistics {
     const { group, site } = this.#options;
     if (site.predecessor !== undefined) group.clear(bucketStream(index));

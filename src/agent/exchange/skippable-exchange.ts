@@ -13,7 +13,7 @@ import { notFiniteError, type NotFinite } from './not-finite.ts';
 import type { PlanExecution } from './plan-execution.ts';
 import { FINITE_STREAM } from './streams.ts';
 
-/** Above all ranks. */
+/** The number of a rank that found nothing, above all ranks. */
 const NO_RANK = 2 ** 31;
 
 interface SkippableOptions {
@@ -40,7 +40,7 @@ export class SkippableExchange {
     this.#restore = restore;
   }
 
-  /** Keeps what the exchange will change. */
+  /** Copies everything that the exchange will change. */
   static async begin(options: SkippableOptions): Promise<SkippableExchange> {
     const { execution, part, site } = options;
     if (site.undo === undefined) throw new Error('internal: skips on a device');
@@ -48,7 +48,7 @@ export class SkippableExchange {
     return new SkippableExchange(options, site.undo, await execution.states.keep(part));
   }
 
-  /** Takes what this rank has found to be not finite, if anything, and asks the others. */
+  /** Takes what this rank has found not to be finite, if anything, and asks the others. */
   readonly checked = (found: NotFinite | undefined): void => {
     const { rank } = this.#options;
     this.#found = found;
@@ -56,7 +56,7 @@ export class SkippableExchange {
     this.#first.catch(awaitedElsewhere);
   };
 
-  /** Takes the exchange back if it has to be, once all buckets are there. */
+  /** Undoes the exchange if a rank's gradient was not finite. Call it once all buckets are done. */
   async end(): Promise<SkippedExchange | undefined> {
     const first = await this.#first!;
     if (first === NO_RANK) return undefined;
@@ -72,7 +72,7 @@ export class SkippableExchange {
     };
   }
 
-  /** The least of a number over all ranks. */
+  /** The smallest `value` of all ranks. */
   async #least(value: number): Promise<number> {
     const { world } = this.#options;
     const [least] = await world.summarize(FINITE_STREAM, [value], ['min']);

@@ -39,7 +39,7 @@ export class OwnWishes {
   #checkpoint = GO_ON;
   #trace = GO_ON;
 
-  /** The highest of them. */
+  /** The highest wish of this rank. */
   get highest(): number {
     return Math.max(this.#ending, this.#checkpoint, this.#trace);
   }
@@ -64,7 +64,7 @@ export class OwnWishes {
     this.#trace = Math.max(this.#trace, iterations);
   }
 
-  /** Forgets what all ranks have agreed on; what a higher wish has outdone is wished again. */
+  /** Removes the wish that all ranks have agreed on. Lower wishes stay for the next agreement. */
   agreed(request: number): Wishes {
     const agreed = wishes(request);
     if (agreed.checkpoint) this.#checkpoint = GO_ON;

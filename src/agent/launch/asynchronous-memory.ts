@@ -25,7 +25,7 @@ export interface AsynchronousMemory {
   readonly velocities: number;
 }
 
-/** Undefined if ranks wait for each other. */
+/** Memory of a rank in asynchronous training; undefined if ranks wait for each other. */
 export function asynchronousMemory(
   spec: ExperimentSpec,
   rank: number,

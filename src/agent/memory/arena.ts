@@ -4,8 +4,9 @@
  * bytes; kernels work on them in place; sockets receive straight into them.
  *
  * It is a first-fit allocator of 16-byte aligned regions with coalescing: allocation is
- * for set-up and for switches, never for the hot path. It takes its memory in stretches, as jax-js may
- * take others of the same (`scripts/jax-memory.ts`).
+ * for set-up and for switches, never for the hot path. It grows the memory in stretches that
+ * need not be adjacent, because jax-js may grow the same memory for its own arrays
+ * (`scripts/jax-memory.ts`).
  */
 import { failure } from '../../shared/errors/errors.ts';
 
@@ -49,12 +50,12 @@ export class Arena {
   /** Free runs, ascending by offset, never adjacent. */
   #free: Region[] = [];
   #end = BASE;
-  /** The end of what this arena has taken of the memory. */
+  /** The end of the last stretch of the memory that this arena has taken. */
   #limit = INITIAL_PAGES * PAGE;
 
   /**
-   * @param memory made by `arenaMemory`; others may take stretches of it as well. Of several
-   * arenas on one memory only one may allocate.
+   * @param memory made by `arenaMemory`. Code outside of the arena may grow it for itself, but of
+   * several arenas on one memory only one may allocate.
    */
   constructor(memory: WebAssembly.Memory = arenaMemory()) {
     this.memory = memory;
@@ -86,8 +87,8 @@ export class Arena {
   }
 
   /**
-   * Takes back a region that this arena has given; its bytes are those that it was given or
-   * those that were asked for, also none.
+   * Takes back a region that `allocate` has returned. Its `bytes` may be the returned number, or
+   * the smaller one that was asked for, also 0.
    * @throws an internal error if any of it is free already: two owners would share it
    */
   release(region: Region): void {
@@ -139,7 +140,7 @@ export class Arena {
     }
   }
 
-  /** Takes memory for that many bytes at the end. */
+  /** Grows the memory until this many bytes fit between the end of the regions and the limit. */
   #take(bytes: number): void {
     while (this.#end + bytes > this.#limit) {
       const continues = this.memory.buffer.byteLength === this.#limit;
@@ -156,7 +157,7 @@ export class Arena {
     }
   }
 
-  /** The first of the pages. */
+  /** @returns the index of the first new page */
   #grow(pages: number): number {
     try {
       return this.memory.grow(pages);

@@ -288,19 +288,20 @@ export interface MethodDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Intervals at which the training loop measures and averages replicas that drift. */
   drift?(parameters: z.infer<Schema>): DriftSchedule;
   /**
-   * Facts that ranks have to agree on within an exchange, after "needs": such a method cannot push
-   * what one rank has to a server. Default: nothing.
+   * Facts that ranks agree on during an exchange, worded for an error message to follow "needs".
+   * A method with such facts cannot be used with servers, to which a rank pushes its gradient on
+   * its own. Default: none.
    */
   readonly agreesOn?: string | undefined;
   /**
-   * Name of the parameter of momentum, where momentum is within the method. Unless given it is the
-   * optimiser's: the optimiser takes plain steps with what this method gives.
+   * Name of the parameter for momentum, of a method that applies momentum itself. Its default is
+   * the momentum of the optimiser, which then takes steps without momentum.
    */
   readonly replacesMomentum?: string | undefined;
   /**
-   * An exchange gives a gradient for a part of the weights, and nothing is kept back for the
-   * others. Weight decay, which moves all of them, would be a larger penalty than it says:
-   * beside it the method is refused.
+   * Whether an exchange yields a gradient for only a part of the weights, and no residual keeps
+   * the rest. Such a method is refused beside weight decay: decay shrinks all weights in every
+   * step, so its penalty would be larger than its setting says.
    */
   readonly movesPart?: true | undefined;
   /**

@@ -2,10 +2,12 @@
  * Decides what happens to the residual and the weights when one plan follows another, by tensor,
  * since a plan may have several methods.
  *
- *   old residual   new method keeps one   residual
- *   none           any                    nothing to do
- *   some           yes                    kept: all are in gradient units
- *   some           no                     flushed (one dense exchange) or dropped
+ *   old residual   new residual                    what happens to the old one
+ *   none           any                             nothing to do
+ *   a sum of X     a sum of X as well              kept
+ *   a sum of X     none, or a sum of other terms   flushed (one dense exchange) or dropped
+ *
+ * where X are gradients or velocities (`Residual`), and the switch says whether to flush or drop.
  *
  * Leaving a method whose replicas drift averages weights and optimiser state over the
  * ranks at the fence, because the next method's replicas must start from equal bits.

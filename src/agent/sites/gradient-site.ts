@@ -38,7 +38,7 @@ export interface GradientSite extends Disposable {
   readonly isInMemory: boolean;
   /** The residual of this run's methods. */
   readonly residual: Residual;
-  /** Undefined where an exchange cannot be taken back: on a GPU. */
+  /** The way to take an exchange back; undefined on a GPU, where none can be. */
   readonly undo?: SiteUndo | undefined;
   /** Prepares memory for a plan's buckets, before they are opened; the last plan's are closed. */
   prepare?(buckets: readonly Bucket[]): void;

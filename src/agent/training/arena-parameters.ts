@@ -1,7 +1,7 @@
 /**
  * Weights and the optimiser's state in the arena, beside the averaged gradient: one pass of a CPU
- * kernel updates them. Where jax-js computes in the arena's memory its arrays of weights lie where the
- * kernel writes; elsewhere the updated weights are copied for its functions.
+ * kernel updates them. If jax-js computes in the arena's memory, its arrays of weights are those
+ * that the kernel updates in place; otherwise the updated weights are copied for its functions.
  *
  * For n elements a step of SGD with momentum reads 12·n bytes and writes 8·n; a copy would read
  * and write 4·n each. If jax-js takes the step, the gradient is copied instead, and results

@@ -11,8 +11,8 @@
  *     signs    n bits, bit i mod 8 (0: the lowest) of byte ⌊i/8⌋, 1 where the element is
  *              < 0; padded to whole words of 4 bytes
  *
- * A section of columns has its elements column by column, and a run for each column. What a
- * host's coding writes is its own.
+ * A section with columns has its elements column by column, and a run for each column. A coding
+ * of kind `host` defines its own bytes.
  */
 import {
   codeBits,
@@ -38,7 +38,7 @@ export function sectionCapacity(section: Section, coding: SectionCoding): number
   return dense ? 4 * length : codedCapacity(length, codingOf(section, coding));
 }
 
-/** A section's own runs. */
+/** The coding with the section's own run length: one column, if the section has columns. */
 export function codingOf<C extends SectionCoding>(
   { length, columns }: Pick<Section, 'length' | 'columns'>,
   coding: C,
@@ -47,7 +47,7 @@ export function codingOf<C extends SectionCoding>(
   if (coding.kind !== 'signs') {
     throw new Error(`internal: columns of ${coding.kind}`);
   }
-  // A run has an element at least, also in a matrix that has none.
+  // A run length of 0 is not allowed, also where the matrix has no elements.
   return { ...coding, runLength: Math.max(1, length / columns) };
 }
 
@@ -59,7 +59,7 @@ export function payloadCapacity(
   return sections.reduce((sum, section) => sum + sectionCapacity(section, coding), 0);
 }
 
-/** Scales, or means. */
+/** The number of f32 values of a section: of scales, or of means. */
 export function numbersOf(
   n: number,
   { kind, runLength }: LevelCoding | SignCoding,

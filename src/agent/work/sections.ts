@@ -17,9 +17,9 @@ export interface Section {
   /** Whether the elements are sent uncompressed. */
   readonly dense: boolean;
   /**
-   * Columns of the row-major matrix that it is, where it is coded column by column: its
-   * elements in the order of columns, each column a run, whatever the coding says of runs.
-   * Of signs alone.
+   * The number of columns, if the section is a row-major matrix to be coded column by column.
+   * Each column is then one run, and the coding's own run length does not apply. Only `SignCoding`
+   * supports it.
    */
   readonly columns?: number | undefined;
 }

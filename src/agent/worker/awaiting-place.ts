@@ -13,7 +13,7 @@ export interface AwaitedRank {
   readonly rank: number;
 }
 
-/** Not the directory for temporary files: the program's launcher may have another one. */
+/** The parent of the directories, the same for all: a launcher may set another TMPDIR than ours. */
 const PARENT = '/tmp';
 const NAME = 'gradwire-awaiting';
 

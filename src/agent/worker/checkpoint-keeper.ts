@@ -40,17 +40,20 @@ export class CheckpointKeeper {
     return Math.floor(iteration / this.#options.every) > this.#reached;
   }
 
-  /** Makes one due before this iteration, or later if that is not possible there. */
+  /** Makes a checkpoint due before this iteration, or at the first later one where it is possible. */
   expect(iteration: number): void {
     this.#expected = Math.min(this.#expected, iteration);
   }
 
-  /** Makes one due before this iteration, because of a switch; not if there is no interval. */
+  /**
+   * Makes a checkpoint due before this iteration because of a switch, unless checkpoints are
+   * written only when ordered.
+   */
   expectAfterSwitch(iteration: number): void {
     if (this.#options.every !== Infinity) this.expect(iteration);
   }
 
-  /** @returns the notice if it could not be written */
+  /** @returns a notice if the checkpoint could not be written */
   async keep(
     iteration: number,
     take: () => Promise<RankCheckpoint>,

@@ -27,15 +27,15 @@ export interface Connecting {
 }
 
 /**
- * Longer than any program reads its data before it builds its model, or than PyTorch takes to be
- * imported from a slow disk. The supervisor notices ranks that end meanwhile.
+ * Time to wait for other ranks, longer than any program takes to read its data before it builds its
+ * model, or a slow disk to import PyTorch. The supervisor notices ranks that end meanwhile.
  */
 const PROGRAM_CONNECT_MS = 86_400_000;
 
 /**
- * Whether another process shares the gradient's memory, and so its pages. PyTorch's process must not
- * where gradients are computed into other memory: beside the exchange of the one before, or of
- * weights from before.
+ * Whether the gradient has memory pages of its own, which a program or PyTorch's process shares.
+ * Not with PyTorch where it computes gradients into other memory: beside the exchange of the one
+ * before (`doubleBuffer`), or also at earlier weights (`fullGradientEvery`).
  */
 export const hasOwnPages = ({
   backend,
@@ -73,7 +73,7 @@ export function connectRequest(
     transport: spec.transport,
     encrypt: isEncrypted(spec),
     emulated: spec.network && emulatedNetwork(spec.network),
-    // In a run on one node they have no name.
+    // Addresses name no node in a run on one node.
     nodes: addresses.map(({ node }) => node ?? spec.world.nodes[0]!),
     threads,
     tensors,
@@ -82,7 +82,7 @@ export function connectRequest(
     switches: switches.map((one) => countedSwitch(one, spec)),
     network,
     places,
-    // Ranks of one machine are on several nodes only where that is a cluster.
+    // Only read if ranks are on several nodes: with one machine in the spec, that is a cluster.
     allocated: spec.world.nodes.length === 1,
     group: groupOf(spec, rank),
     resume: resume && {

@@ -7,7 +7,7 @@ import { isDue, type Steps } from './steps/steps.ts';
 
 interface ComparisonsOptions {
   readonly rank: number;
-  /** Iterations from one to the next; default: none are made. */
+  /** Iterations from one comparison to the next; default: there are none. */
   readonly compareEvery: number | undefined;
   readonly comparison: GradientComparison;
   readonly steps: Steps;
@@ -17,7 +17,7 @@ interface ComparisonsOptions {
 
 export class DueComparisons {
   readonly #options: ComparisonsOptions;
-  /** Whether it has been said that they cannot be made. */
+  /** Whether a notice has said that comparisons cannot be made. */
   #isRefused = false;
 
   constructor(options: ComparisonsOptions) {

@@ -33,7 +33,7 @@ export function idleUnder(
     plan,
     tensors.map(({ name }) => name),
   );
-  // A switch of a program's run: when it was asked for, nobody could know the names.
+  // Possible after a switch: a program's tensors were not known when the switch was checked.
   if (unknown !== undefined) {
     const { message, next } = unknown;
     const text = `${message}. ${next ?? ''}`;

@@ -12,14 +12,14 @@ export interface ObservedBucketsOptions {
   readonly report: (record: BucketSumsRecord) => void;
 }
 
-/** Types of elements that a program may have that joins. */
+/** Types of elements that a program may have if Gradwire is to exchange for it. */
 const AVERAGED_TYPES: ReadonlySet<string> = new Set(['float32', 'float16', 'bfloat16']);
 
 /** A program's own averages in a step. */
 export interface OwnAverages {
   /** Averages of the whole model. */
   readonly times: number;
-  /** Bytes of an element by those of 32 bits: 0.5 for halves. */
+  /** Bytes of an element, divided by those of an f32: 0.5 for floats of 16 bits. */
   readonly width: number;
 }
 
@@ -42,11 +42,11 @@ export class ObservedBuckets {
   #to = 0;
   #exchanges = 0;
   #isEncoded = false;
-  /** Elements averaged in the last step, as often as they were, and their bytes. */
+  /** Elements averaged in the last step, each counted as often as it was averaged, and their bytes. */
   #averaged = { elements: 0, bytes: 0 };
-  /** Buckets of the last step, and their elements: DDP makes others after the first. */
+  /** Buckets of the last step, and their elements: DDP forms new buckets after its first step. */
   #places = { count: 0, elements: 0 };
-  /** Exchanges before the interval. */
+  /** Number of exchanges before the interval. */
   #before = 0;
 
   constructor(options: ObservedBucketsOptions) {

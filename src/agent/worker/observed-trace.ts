@@ -21,9 +21,9 @@ export interface ObservedStep {
   readonly rank: number;
   readonly ranks: number;
   readonly iteration: number;
-  /** The machine's clock. */
+  /** The name of the machine's clock. */
   readonly clock: string;
-  /** Begin by it, ms since 1970. */
+  /** The step's begin on that clock, ms since 1970. */
   readonly at: number;
   readonly trace: ProgramTrace;
   readonly layout: ReadonlyMap<number, BucketLayout>;
@@ -33,7 +33,7 @@ const NONE = -1;
 const PROGRAM = 0;
 const NETWORK = 1;
 
-/** The stream of what comes from rank 0; buckets have their places. */
+/** The stream of messages from rank 0. The streams below it are those of the buckets. */
 const MEETING = MOST_BUCKETS + 1;
 
 /** Averages of a step that are told apart: its place in the numbers of all steps. */
@@ -70,7 +70,7 @@ export function observedTrace(step: ObservedStep): TraceRecord {
   };
 }
 
-/** A span that does not reach into the next step, as told moments are rounded. */
+/** A span cut off at the end of its step, beyond which rounding may have moved it. */
 const within = (
   wall: number,
   [on, phase, bucket, peer, start, time, hidden]: TraceSpan,

@@ -1,6 +1,6 @@
 /**
- * Steps of an observed program that are traced, on one rank. It may be told so late that some of them have
- * passed: these have a trace without spans, so that whoever ordered it has one from each rank.
+ * Traced steps of an observed program, on one rank. If the order comes after some of the steps,
+ * these get a trace without spans, so that there is one from each rank.
  */
 import type { NoticeRecord } from '../../shared/records/notice.ts';
 import type { TraceRecord } from '../../shared/records/trace.ts';
@@ -25,7 +25,7 @@ interface PassedStep {
   readonly step: Step;
 }
 
-/** Most steps that have passed when an order comes: a minute of steps of 30 ms. */
+/** Past steps that are remembered for a late order: a minute of steps of 30 ms. */
 const MOST_PASSED = 2000;
 
 export class ObservedTraces {
@@ -41,7 +41,7 @@ export class ObservedTraces {
     this.#options = options;
   }
 
-  /** Takes an order to trace iterations; of two at once the iterations between are traced, too. */
+  /** Takes an order to trace iterations. Two orders at once also trace the iterations between them. */
   wants(from: number, iterations: number): void {
     const to = from + iterations;
     const goesOn = this.#next < this.#to;
@@ -65,7 +65,7 @@ export class ObservedTraces {
     if (this.#next === this.#to) this.#tellEnd();
   }
 
-  /** No step follows. */
+  /** Ends the trace in progress, because no step follows. */
   close(): void {
     if (this.#next > this.#from && this.#next < this.#to) this.#tellEnd();
   }

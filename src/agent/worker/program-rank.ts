@@ -44,7 +44,7 @@ export class ProgramRank {
     this.#listener = listener;
   }
 
-  /** The rank's, if its workload is a program. */
+  /** Creates the rank's side of its program; undefined if its workload is not a program. */
   static of(
     configuration: Configuration,
     listener: ProgramListener,
@@ -80,8 +80,8 @@ export class ProgramRank {
   }
 
   /**
-   * The record of its model; undefined on other ranks than 0, where another one tells it, of more tensors than a
-   * record has, and of models that step in turns, whose exchanges differ.
+   * The record of the model's tensors. Only rank 0 has it. Undefined also if there are more tensors
+   * than a record may have, and for models that step in turns, whose exchanges differ.
    */
   get tensorsRecord(): TensorsRecord | undefined {
     const { tensors = [] } = this.#trainer ?? {};

@@ -75,10 +75,10 @@ export class WorkerSession {
   #trainer: Promise<Trainer> | undefined;
   /** Threads beside this one, if the rank has several trainer threads. */
   #beside: ThreadsBeside | undefined;
-  /** The arena's, where a trainer on the CPU computes as well. */
+  /** Memory of the arena, in which a trainer on the CPU computes as well. */
   readonly #memory = arenaMemory();
   #engineIsInline = false;
-  /** The program of one's own that it trains, if it does. */
+  /** The user's program that this rank runs, if its workload is one. */
   #program: ProgramRank | undefined;
   /**
    * The gradient on the GPU, if the engine shares the trainer's thread or does not need
@@ -264,7 +264,7 @@ export class WorkerSession {
     );
   }
 
-  /** Obeys an order, or keeps it until the engine is connected, as that of an observed program never is. */
+  /** Obeys an order, or keeps it until the engine, which an observed program lacks, is connected. */
   #take(order: RankOrder): void {
     const observed = this.#program?.isObserved === true ? this.#program : undefined;
     if (observed !== undefined && order.type === 'trace') observed.trace(order);
@@ -278,7 +278,7 @@ export class WorkerSession {
     this.#engine!.obey(countedOrder(order, this.#configuration!.spec));
   }
 
-  /** Whether the run was to end before its engine was connected, as that of a program never is. */
+  /** Whether a stop or a pause came before the engine was connected. */
   get #stopsEarly(): boolean {
     return this.#early.some(({ type }) => type === 'stop' || type === 'pause');
   }

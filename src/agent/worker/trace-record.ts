@@ -29,7 +29,7 @@ export interface TracedIteration {
 const NONE = -1;
 const NANOSECONDS = 1e6;
 
-/** The moment as it is once stored: a number of ms since 1970 has steps of 0.24 µs. */
+/** A moment with the precision of a number of ms since 1970, which is stored: 0.24 µs. */
 const stored = (moment: number): number => {
   const { timeOrigin } = performance;
   return timeOrigin + moment - timeOrigin;

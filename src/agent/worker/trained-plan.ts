@@ -36,7 +36,7 @@ export class TrainedPlan {
     this.#options = options;
   }
 
-  /** Undefined before the first plan. */
+  /** The plan that the rank trains under; undefined before the first one. */
   get inForce(): PlanInForce | undefined {
     return this.#inForce;
   }

@@ -156,7 +156,7 @@ export class TrainingLoop {
       const { inForce } = this.#plan;
       if (result !== undefined)
         this.#finite.residualNorm(result.residualNorm, iteration);
-      // Not when the record is made: a program's is known of its last step only.
+      // Read now, and not when the record is made: a program tells the rate of its last step only.
       const lr = trainer.learningRate(iteration);
       this.#options.report(() =>
         makeIterationRecord({

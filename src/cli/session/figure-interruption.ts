@@ -22,7 +22,7 @@ export class FigureInterruption implements Disposable {
     process.stdout.on('error', this.#outputError);
   }
 
-  /** Undefined to continue. */
+  /** The exit code of a command that was interrupted; undefined if it is to continue. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }

@@ -87,7 +87,7 @@ export class Interruption {
     process.off('SIGINT', this.#interrupt);
     process.off('SIGTERM', this.#terminate);
     process.off('SIGHUP', this.#hangUp);
-    // What stdout still reports of what was written before, the program listens to.
+    // Errors of earlier writes that stdout reports from now on go to the program's own listener.
     process.stdout.off('error', this.#outputError);
   }
 

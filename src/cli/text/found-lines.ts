@@ -1,7 +1,7 @@
 /** Runs on a machine that are not followed here, in lines. */
 import { describeFound, type FoundRun } from '../../shared/machines/found-run.ts';
 
-/** One for each run, with the command that stops it. */
+/** Lines for the runs, one each, with the command that stops the run. */
 export function foundLines(
   node: string,
   found: readonly FoundRun[],

@@ -30,7 +30,7 @@ export interface RunPrinter {
 /** The output: stdout, and how wide it is if it is a terminal. */
 export interface Output {
   write(text: string): void;
-  /** Undefined if not a terminal. */
+  /** Width of the terminal; undefined if the output is none. */
   readonly columns: number | undefined;
 }
 

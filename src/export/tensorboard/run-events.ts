@@ -17,7 +17,7 @@ import { EventFile } from './event-file.ts';
 
 interface Scalar {
   readonly tag: string;
-  /** Undefined: not observed. */
+  /** The value in a record; undefined if it was not observed. */
   readonly of: (record: IterationRecord) => unknown;
 }
 

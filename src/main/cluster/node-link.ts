@@ -94,8 +94,8 @@ export class NodeLink {
   }
 
   /**
-   * Connects, retrying until it succeeds, and follows what continued: it replaces another
-   * link, or could not be connected when a run was to be followed, because of this error.
+   * Connects in the background and then follows the runs that went on meanwhile. Called when this
+   * link replaces another one, or when a first attempt to connect failed with `error`.
    */
   takeOver(error?: ErrorData): void {
     this.#refused = error !== undefined && isRefusal(error.code);

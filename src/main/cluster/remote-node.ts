@@ -270,8 +270,8 @@ export class RemoteNode implements NodeAccess {
   }
 
   /**
-   * Undefined if no agent is installed, or if no supervisor runs and none may be
-   * started.
+   * Connects to the supervisor. Undefined if no agent is installed, or if no supervisor runs
+   * and none may be started.
    */
   async #attach(
     lease: SshLease,
@@ -322,7 +322,7 @@ export class RemoteNode implements NodeAccess {
         signal: AbortSignal.any(signals),
         progress: (step) => progress?.(this.name, step, cancel),
       });
-      // In its last moment: whoever cancels it does not want what comes after it either.
+      // A deployment that was cancelled during its last step still ends here: nothing may follow it.
       if (controller.signal.aborted) throw aborted(connection.target, 'the deployment');
       this.#options.learned?.({ agent: deployment.agent });
       return deployment;

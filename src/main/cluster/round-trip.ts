@@ -9,7 +9,7 @@ export class RoundTrip {
   #milliseconds: number | undefined;
   #isMeasuring = false;
 
-  /** Undefined until it has been measured on the current connection. */
+  /** The round trip, ms; undefined until it was measured on the current connection. */
   get milliseconds(): number | undefined {
     return this.#milliseconds;
   }

@@ -182,7 +182,7 @@ function watchExit(child: ChildProcess): StartEnd {
   };
 }
 
-/** Undefined if it has told nothing, or not all yet. */
+/** The error that a starting supervisor has written; undefined if there is none, or only a part yet. */
 function refusalIn(told: string): ErrorData | undefined {
   if (!told.endsWith('\n')) return undefined;
   return toldError(told);

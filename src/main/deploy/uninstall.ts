@@ -20,7 +20,7 @@ if [ "$served" = 1 ]; then
   [ ! -S "$own/supervisor.sock" ] || exit 3
 fi
 if [ "$force" != 1 ] && [ -n "$(ls "$own/runs" 2>/dev/null)" ]; then ls "$own/runs"; exit 5; fi
-# Half an agent would look like a whole one: what has begun is completed.
+# Signals are ignored from here on: an agent that is half removed would look like a whole one.
 trap '' TERM HUP PIPE
 rm -rf "$own" || exit 1
 rmdir nodes 2>/dev/null

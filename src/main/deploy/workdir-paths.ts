@@ -69,7 +69,7 @@ async function pathsIn(
   return (await pathsOfGit(directory, signal)) ?? (await pathsBelow(directory, signal));
 }
 
-/** Undefined where no repository is, or no git. */
+/** Paths that git does not ignore; undefined if the directory is in no repository, or git is missing. */
 async function pathsOfGit(
   directory: string,
   signal: AbortSignal | undefined,

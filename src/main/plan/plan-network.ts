@@ -1,6 +1,6 @@
 /**
- * The network of a plan: as a launch would hand it to the ranks. What the spec would have emulated
- * takes what it does not say from the real one.
+ * The network of a plan: as a launch would hand it to the ranks. If the spec asks for an emulated
+ * network, constants that it leaves out are those of the real one.
  */
 import { LOOPBACK, type LinkCost } from '../../shared/cost-model/network-cost.ts';
 import type { NetworkProfile } from '../../shared/cost-model/network-profile.ts';
@@ -21,7 +21,7 @@ export interface MeasuredNetwork extends Measured {
   readonly file: string;
   /** Whether one of the machines is the login node of a scheduler, which allots others to ranks. */
   readonly allotted?: boolean | undefined;
-  /** Whether a user named the file, which then says all. */
+  /** Whether a user named the file. Its profile then holds for all machines. */
   readonly isGiven: boolean;
 }
 

@@ -6,8 +6,8 @@ import type { UnendedRun } from '../store/run-list.ts';
 const UNSEEN_LAUNCH_MS = 10 * 60_000;
 
 /**
- * Whether this or another process is about to start it. One on another host or in another
- * container is believed for a while.
+ * Whether this or another process is about to start the run. A process on another host or in
+ * another container cannot be checked, and counts as alive for `UNSEEN_LAUNCH_MS`.
  */
 export function isBeingLaunched(run: UnendedRun): boolean {
   const { createdAt, launcher, starting } = run;

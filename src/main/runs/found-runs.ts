@@ -36,7 +36,7 @@ export function foundRuns(
   });
 }
 
-/** Undefined if it is followed here as one that has not ended. */
+/** The state of a run in this store; undefined if it has not ended here: it is followed. */
 function whereItStands(store: RunStore, id: string): FoundRun['here'] | undefined {
   if (!store.has(id)) return 'unknown';
   return hasEnded(store.summary(id).state) ? 'ended' : undefined;

@@ -23,9 +23,9 @@ const BATCH_PAUSE_MS = 100;
 const BATCH_RECORDS = 500;
 
 export interface FollowerEnds {
-  /** Nothing more is to be stored of it. */
+  /** The journal has been stored to its end. */
   over(): void;
-  /** A batch is stored, but not everybody has been told. */
+  /** A batch is stored, but telling its listeners failed. */
   untold(error: unknown): void;
   /**
    * A batch could not be stored and was dropped here (it is still in the journal), or
@@ -50,7 +50,7 @@ export class JournalFollower {
   /** The journal's end at the time of subscription. */
   #target = Infinity;
   #isCaughtUp = false;
-  /** Records stored until it was caught up, and those reported missing. */
+  /** Numbers of records stored, and reported missing, until the follower had caught up. */
   #records = 0;
   #missing = 0;
 
@@ -94,7 +94,7 @@ export class JournalFollower {
     for (const entry of entries) {
       if (entry.sequence <= this.#received) continue;
       if (leftOutBefore(entry, this.#received) === undefined) {
-        // On their way since an earlier subscription, which had read further.
+        // Left from an earlier subscription, which had read further than the stored records.
         if (!this.#isSubscribed) return;
         this.flush();
         if (!this.#followsStored(entry)) return;

@@ -25,23 +25,23 @@ export class LostMachines {
     this.#parts = parts;
   }
 
-  /** The machine answers again. */
+  /** Takes back a machine that answers again. */
   answers(link: NodeLink): void {
     this.#givenUp.forget(link.name);
   }
 
-  /** The run waits for all of its machines. */
+  /** Notes that a run waits for all of its machines, to resume on them. */
   interrupted(run: string): void {
     this.#interrupted.add(run);
     this.considerLeaving(run);
   }
 
-  /** The run goes on. */
+  /** Notes that an interrupted run goes on. */
   goesOn(run: string): void {
     this.#interrupted.delete(run);
   }
 
-  /** A run's machine is waited for; an idle one is left after a while, by the app. */
+  /** Attempts to reach a machine: endless for one that a run needs, else a few, and only by the app. */
   attempts(link: NodeLink): number {
     if (this.#parts.recovery.needs(link)) return Infinity;
     return this.#parts.scope === 'all' ? IDLE_ATTEMPTS : 0;
@@ -73,7 +73,7 @@ export class LostMachines {
     }
     this.#givenUp.note(link.name, error);
     const left = this.#parts.endings.awaited.filter((run) => this.considerLeaving(run));
-    // Whoever follows a run that is left is told by its end, whoever starts one by its failure.
+    // A caller that follows a run, or starts one, gets the error from that call instead.
     const isStarting = this.#parts.launches.startingOn(link.name).length > 0;
     this.#parts.launches.giveUp(link.name, error);
     if (left.length === 0 && !isStarting)
@@ -83,7 +83,7 @@ export class LostMachines {
   /** @returns whether the run is not followed any longer */
   considerLeaving(id: string): boolean {
     const { open, failure: cause } = this.#parts.store.journals.endings(id);
-    // It has failed, and is ended soon with what is known.
+    // A run that has failed is ended soon with what is known.
     if (cause !== undefined) return false;
     const verdict = this.#givenUp.verdict({
       id,
@@ -95,7 +95,7 @@ export class LostMachines {
     return verdict !== undefined;
   }
 
-  /** Considers leaving a run whose followed machines have ended without saying how it did. */
+  /** Considers leaving a run some of whose journals have ended without the run's own end. */
   considerUntold(id: string): void {
     if (this.#givenUp.isEmpty) return;
     if (this.#parts.store.journals.endings(id).someEnded) this.considerLeaving(id);

@@ -50,8 +50,8 @@ export async function relayMissed(
 }
 
 /**
- * Ends a run's ranks on connected nodes because of a failure on another. Nothing waits
- * for this: ranks that are not told miss their peers within the run's timeout.
+ * Ends a run's ranks on connected nodes because of a failure on another. Nothing waits for the
+ * answers: ranks that are not told notice within the run's timeout that their peers are gone.
  */
 export function abortRanks(
   links: readonly NodeLink[],

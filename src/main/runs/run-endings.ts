@@ -21,7 +21,7 @@ const ANSWER_MS = 1500;
 /** Interval at which the store is asked whether another process has stored an end. */
 const LOOK_MS = 1000;
 
-/** Parts that know of ends, or are told. */
+/** Parts that are asked for the ends of runs, or told of them. */
 export interface EndingParts {
   readonly store: RunStore;
   readonly news: Pick<
@@ -55,8 +55,8 @@ export class RunEndings {
   }
 
   /**
-   * Resolves with the run once it has ended and everything is stored, by whichever process;
-   * rejects if it is left.
+   * Resolves with the run once it has ended and this or another process has stored everything;
+   * rejects if this process stops following it (`leave`).
    */
   of(id: string): Promise<RunSummary> {
     const summary = this.#parts.store.summary(id);
@@ -64,7 +64,7 @@ export class RunEndings {
     let ending = this.#awaited.get(id);
     if (ending === undefined) {
       ending = Promise.withResolvers();
-      // Who waits for it may not have begun to.
+      // The caller may not have begun to wait when it is rejected.
       ending.promise.catch(() => undefined);
       this.#awaited.set(id, ending);
       this.#look ??= setInterval(() => {
@@ -74,7 +74,7 @@ export class RunEndings {
     return ending.promise;
   }
 
-  /** Gives up waiting for an end that cannot be told, for this reason. */
+  /** Gives up waiting for the end of a run that nobody can tell any more, for this reason. */
   leave(id: string, reason: ErrorData): void {
     this.#awaited.get(id)?.reject(new GradwireError(reason));
     this.#forget(id);
@@ -91,7 +91,7 @@ export class RunEndings {
   }
 
   /**
-   * Some journals of a run may have ended; the others have some time to give the
+   * Waits a moment for the other journals of a run if one has ended, because they may have the
    * reason.
    */
   awaitJournals(id: string): void {
@@ -122,22 +122,22 @@ export class RunEndings {
     this.#look = undefined;
   }
 
-  /** Whatever happens to this process's links, another one may store a run's end. */
+  /** Looks in the store for ends of awaited runs that another process has stored. */
   #lookForEnds(): void {
     for (const id of this.awaited) {
       try {
         if (!hasEnded(this.#parts.store.summary(id).state)) continue;
         this.#parts.news.tellRest(id);
       } catch (error) {
-        // The store cannot be read now: this is repeated.
+        // The store cannot be read now; the timer tries again.
         if (!(error instanceof GradwireError)) throw error;
       }
     }
   }
 
   /**
-   * Asks the nodes that have not reported an end. One that does not answer is lost, perhaps
-   * because it is the reason for the failure; there is nothing to wait for.
+   * Asks the nodes that have not reported an end. A node that does not answer counts as lost,
+   * perhaps because its loss is the reason for the failure, and its journal is not awaited.
    */
   async #findLost(id: string, open: readonly string[]): Promise<void> {
     if (this.#asked.has(id)) return;

@@ -121,7 +121,7 @@ export class RunFollowers {
         this.drop(id, link);
       },
       untold: (error) => {
-        // When it is followed again, it passes on what was not.
+        // Following it again tells the rest.
         this.drop(id, link);
         this.#parts.news.trouble(error);
         this.#followLater(link, id);
@@ -136,7 +136,7 @@ export class RunFollowers {
   /** Retries later if the store cannot be written now; otherwise the run has failed. */
   #giveUp(link: NodeLink, id: string, error: unknown): void {
     try {
-      // Another process has purged it.
+      // Another process has purged the run.
       if (!this.#parts.store.has(id)) return;
       if (isOfTheStore(error)) throw error;
       const summary = this.#parts.store.fail(id, toErrorData(error), Date.now());
@@ -148,10 +148,10 @@ export class RunFollowers {
     }
   }
 
-  /** The store could not be written, perhaps because the disk is full: try again. */
+  /** Follows the journal again later, because the store cannot be written now: a full disk, say. */
   #followLater(link: NodeLink, id: string): void {
     if (this.#closed) return;
-    // Until then nobody takes what the supervisor would send.
+    // Nobody takes pushed records until then.
     tell(link, 'unsubscribe', { run: id });
     const retry = setTimeout(() => {
       this.#retries.delete(retry);
@@ -164,7 +164,7 @@ export class RunFollowers {
   }
 }
 
-/** The supervisor has an older version, which does not say it. */
+/** The end of a run whose supervisor has an older version, which does not tell the closing record. */
 const endUnknown = (): ErrorData =>
   failure('JOURNAL_DAMAGED', 'the journal of this run ends before its closing record', {
     next: 'Everything before is stored. Launch the run again.',

@@ -1,4 +1,4 @@
-/** Following of runs: until they end, from whichever record is stored last. */
+/** Follows runs to their end, each from the record after the last stored one. */
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
@@ -18,7 +18,8 @@ export class RunFollowing {
 
   /**
    * Ends a run at once on every node that can be reached, and stores it as failed. Ranks on
-   * the others end when they miss their peers; if they have none elsewhere, they go on.
+   * unreachable nodes end when they notice that their peers are gone; if all ranks are on one
+   * such node, they go on.
    * @returns the nodes that were not reached
    */
   async abandon(id: string, error: ErrorData): Promise<readonly string[]> {
@@ -120,7 +121,7 @@ export class RunFollowing {
     } else await this.#lose(links, id);
   }
 
-  /** Resolves when what followed journals held when they were subscribed to is stored and told. */
+  /** Resolves when all records that journals held at the time of subscription are stored and told. */
   async caughtUp(): Promise<void> {
     await this.#parts.followers.caughtUp();
   }
@@ -134,7 +135,7 @@ export class RunFollowing {
   /**
    * Asks the machines of a run that was presumed lost whether they have it; if one does, its
    * record is corrected.
-   * @returns whether it was
+   * @returns whether a record was corrected
    */
   async #revive(id: string): Promise<boolean> {
     if (!this.#parts.store.presumed.has(id)) return false;

@@ -294,10 +294,10 @@ export class RunLaunches {
   }
 }
 
-/** Losses that end no run which has begun. */
+/** Codes of losses that a run survives once it has begun. */
 const LOSSES = new Set(['SUPERVISOR_LOST', 'SUPERVISOR_TIMEOUT']);
 
-/** The reason why a run did not begin: unlike one that has begun, it does not go on without main. */
+/** The reason why a run did not begin. After a loss it says that the run, not having begun, is gone. */
 function notBegun(reason: ErrorData): ErrorData {
   if (!LOSSES.has(reason.code)) return reason;
   const message = `${reason.message}, while the run was being started`;

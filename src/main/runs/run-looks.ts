@@ -21,7 +21,7 @@ export class RunLooks {
         parts.news.trouble(error);
       });
     }, LOOK_MS);
-    // It keeps no process alive.
+    // The timer alone does not keep the process alive.
     this.#timer.unref();
   }
 
@@ -39,7 +39,7 @@ export class RunLooks {
       if (this.#closed) return;
       const moment = { now: Date.now(), freeBytes };
       for (const id of followers.ids()) {
-        // One that cannot be looked at does not keep the rules from the others.
+        // An error with one run must not keep the rules from the others.
         try {
           if (store.has(id)) {
             news.stored(store.ownRecords.look(id, moment, { seen: news.lastTold(id) }));

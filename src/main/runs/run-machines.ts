@@ -78,7 +78,7 @@ export class RunMachines {
   /** Whether this computer's supervisor is connected and has a run in progress. */
   async hasLiveRuns(): Promise<boolean> {
     const { connection, state } = this.#parts.nodes.lead;
-    // One that does not answer now is not asked what it has.
+    // A supervisor that does not answer now may have runs; it is not asked.
     if (state.silence !== undefined) return true;
     const reply = await connection?.request('runs', {}, LAST_LOOK_MS);
     return reply?.runs.some(({ phase }) => phase !== 'ended') ?? false;

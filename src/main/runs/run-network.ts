@@ -88,8 +88,8 @@ export function measuredLinks(
 }
 
 /**
- * Costs within the slowest machine that was measured, for its number of ranks; without a
- * measurement those of loopback.
+ * Costs within a machine: those of the slowest one that was measured, for its number of ranks.
+ * If none was measured, those of loopback.
  */
 function withinNodes(
   nodes: readonly string[],

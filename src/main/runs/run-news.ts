@@ -1,6 +1,6 @@
 /**
- * News of runs and machines: whoever learns something says it here, and here is who hears of
- * it, callers of the coordinator included.
+ * News of runs and machines: the coordinator's parts report here what they learn, and this class
+ * passes it on to the other parts and to the coordinator's callers.
  */
 import {
   GradwireError,
@@ -53,7 +53,7 @@ export class RunNews {
     this.#parts = parts;
   }
 
-  /** Tells nobody of troubles from now on: they are of the end. */
+  /** Stops reporting troubles, which closing itself causes. */
   close(): void {
     this.#closed = true;
   }
@@ -113,7 +113,10 @@ export class RunNews {
     if (!this.#closed) this.#events.caughtUp?.(catchUp);
   }
 
-  /** A followed run should resume from a checkpoint. A short command would leave it half restarted. */
+  /**
+   * A followed run was interrupted, and is to resume from a checkpoint. A command restarts only
+   * runs that it was asked for: it may exit in the middle of another one's restart.
+   */
   interrupted(run: string): void {
     const { kept, lost, restarts, scope, store } = this.#parts;
     lost.interrupted(run);

@@ -164,7 +164,7 @@ export class RunRecovery {
     return again;
   }
 
-  /** A machine did not say what it has of these runs. */
+  /** Handles a machine that did not say which of these runs it has. */
   #notFound(link: NodeLink, runs: readonly UnendedRun[], error: ErrorData): void {
     if (link === this.#parts.nodes.lead) {
       this.#parts.news.linkTrouble(link, error);
@@ -376,7 +376,7 @@ export class RunRecovery {
     return new Set(ours.filter(isBeingLaunched).map(({ id }) => id));
   }
 
-  /** The link tries again by itself, within its limits. */
+  /** Leaves further attempts to the link, which makes them within its limits. */
   #leaveTo(link: NodeLink, error: ErrorData): void {
     // The link itself reports that it does not try again.
     if (!isRefusal(error.code)) this.#parts.news.linkTrouble(link, error);

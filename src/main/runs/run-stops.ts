@@ -12,7 +12,7 @@ import { stopDeadline } from '../cluster/stop-deadline.ts';
 
 export class RunStops {
   readonly #starting = new Map<string, AbortController>();
-  /** Ends of waiting for an answer, by the machine that was asked. */
+  /** Functions that end the wait for an answer, by the machine that was asked. */
   readonly #waiting = new Map<NodeLink, Set<(error: GradwireError) => void>>();
 
   /**
@@ -85,7 +85,7 @@ export class RunStops {
     const known = link.state.silence?.error;
     const waiting = this.#waiting.get(link) ?? new Set();
     this.#waiting.set(link, waiting.add(reject));
-    // Sent even to a silent one.
+    // Sent to a silent machine, too: it obeys once it answers again.
     const answer = link.order(run, order, deadline);
     if (known !== undefined) reject(new GradwireError(known));
     if (received !== undefined) void confirm(link, received);

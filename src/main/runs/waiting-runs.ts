@@ -7,14 +7,14 @@ export class WaitingRuns {
   /** Runs for which a link found no connection. A machine's changed entry has another link. */
   readonly #tried = new WeakMap<NodeLink, Set<string>>();
 
-  /** The node's, which may be added to and cleared. */
+  /** The set of runs that wait for a node, which the caller may change. */
   on({ name }: Pick<NodeLink, 'name'>): Set<string> {
     let waiting = this.#waiting.get(name);
     if (waiting === undefined) this.#waiting.set(name, (waiting = new Set()));
     return waiting;
   }
 
-  /** The node did not say whether it has the run: it is not asked again for it alone. */
+  /** Notes that a node did not say whether it has a run: it is not asked again for this run alone. */
   noteTried(link: NodeLink, run: string): void {
     this.on(link).add(run);
     const tried = this.#tried.get(link) ?? new Set();

@@ -27,7 +27,7 @@ export async function keptToken(directory: string): Promise<string> {
   return token;
 }
 
-/** Undefined if there is none, or if it may be another user's, or has been read by one. */
+/** Reads a file of this user; undefined if it is missing, or another user may own or have read it. */
 async function readPrivate(file: string): Promise<string | undefined> {
   try {
     await using found = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);

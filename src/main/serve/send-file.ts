@@ -11,7 +11,7 @@ import type { RendererFile } from '../web/renderer-files.ts';
 
 interface Form {
   readonly bytes: Buffer;
-  /** Undefined: as it is. */
+  /** The encoding of the sent bytes; undefined if the file is sent as it is. */
   readonly encoding: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { ElectronState } from './electron-binary.ts';
 export interface StartFacts {
   readonly platform: NodeJS.Platform;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Undefined on Windows. */
+  /** The user's number; undefined on Windows. */
   readonly user: number | undefined;
   readonly electron: ElectronState;
 }

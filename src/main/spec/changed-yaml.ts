@@ -36,7 +36,7 @@ function hasAliases(document: Document): boolean {
 
 interface Difference {
   readonly path: readonly string[];
-  /** Undefined: the key is removed. */
+  /** The new value; undefined removes the key. */
   readonly value: unknown;
 }
 

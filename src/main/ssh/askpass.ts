@@ -19,7 +19,7 @@ export interface AskpassQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Undefined if there is no answer; `ssh` then tries methods that need none. */
+/** Answers a question; undefined if there is no answer: `ssh` then tries methods that need none. */
 export type Answer = (question: AskpassQuestion) => Promise<string | undefined>;
 
 const LONGEST_QUESTION = 65_536;
@@ -121,7 +121,7 @@ export class Askpass implements AsyncDisposable {
   }
 }
 
-/** Undefined for requests that do not belong to this connection. */
+/** The question in a request; undefined if the request does not belong to this connection. */
 function parseQuestion(
   line: string,
   token: string,

@@ -29,7 +29,7 @@ import { NOT_SUPPORTED, unusableKey } from './unusable-key.ts';
 const ATTEMPTS = 3;
 
 export interface AuthenticationContext {
-  /** Undefined if no user can be asked. */
+  /** Asks the user; undefined if nobody can be asked. */
   readonly questions: SshQuestions | undefined;
   readonly secrets: RememberedSecrets;
   /** Whether the server is only on the way to the machine. */

@@ -179,7 +179,7 @@ export class SshConnection implements RemoteConnection {
     return { port: opened.port, close: opened.close };
   }
 
-  /** Undefined if the host has no SFTP, or a noisy login shell breaks it. */
+  /** Opens SFTP; undefined if the host has none, or if output of a login shell breaks it. */
   async sftp(): Promise<SFTPWrapper | undefined> {
     try {
       const asItIs = (sftp: SFTPWrapper): SFTPWrapper => sftp;

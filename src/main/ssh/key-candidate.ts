@@ -24,7 +24,7 @@ export type KeyCandidate =
   | {
       readonly kind: 'file';
       readonly name: string;
-      /** Undefined if reading it needs the passphrase. */
+      /** The public key; undefined if reading it needs the passphrase. */
       readonly publicKey: ParsedKey | undefined;
       readonly file: string;
       readonly encrypted: boolean;

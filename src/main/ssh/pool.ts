@@ -2,8 +2,9 @@
  * One authenticated connection for each target, shared by everything that needs it: for
  * each jump host, too, which machines behind it share. It is closed after a while without
  * use. Until then its passwords and passphrases are kept in memory, so that a lost
- * connection can be made again without asking, and another one that needs the same. Users
- * who would crowd others out of it get further ones, which are made without asking.
+ * connection, or another one that needs the same, can be made again without asking. If one user
+ * of a connection would leave no channels for the others, it gets a further connection, made
+ * without asking too.
  *
  * The system's `ssh` makes the whole way for each target by itself.
  */

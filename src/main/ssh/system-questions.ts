@@ -19,7 +19,7 @@ import { hopNamed, parsePrompt, type SystemPrompt } from './system-prompt.ts';
 import { DEFAULT_PORT, hopsTo, hopText, placeOf, type SshTarget } from './target.ts';
 
 export interface SystemQuestionsContext {
-  /** Undefined if no user can be asked. */
+  /** Asks the user; undefined if nobody can be asked. */
   readonly questions: SshQuestions | undefined;
   readonly confirmedHostKeys: readonly string[];
   readonly secrets: RememberedSecrets;

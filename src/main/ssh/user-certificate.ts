@@ -21,7 +21,7 @@ export interface Validity {
   readonly until: bigint;
 }
 
-/** Undefined if the file is no certificate that can be read. */
+/** The time in which a certificate is valid; undefined if the file cannot be read as one. */
 export function validityOf(file: string): Validity | undefined {
   try {
     const [type = '', base64 = ''] = readFileSync(file, 'utf8').trim().split(/\s+/);

@@ -135,7 +135,7 @@ export class Annotations {
     });
   }
 
-  /** Numbers a run anew, within a transaction. */
+  /** Gives a run the next change number. Belongs into a transaction. */
   #touch(run: number): void {
     this.#statements.touch.run(this.#statements.nextChange(), run);
   }

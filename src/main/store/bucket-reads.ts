@@ -27,9 +27,9 @@ const BEFORE_ALL: Place = { first: -1, last: -1, rank: -1 };
 interface Range {
   readonly run: number;
   readonly from: number;
-  /** Exclusive. */
+  /** The first iteration after the range. */
   readonly to: number;
-  /** Null: all ranks. */
+  /** The rank whose records are wanted; null for all ranks. */
   readonly rank: number | null;
 }
 

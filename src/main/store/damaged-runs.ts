@@ -52,7 +52,7 @@ export class DamagedRuns {
         alerts: null,
       };
       let mended = row;
-      // One more at a time, so that those that can be read stay as they are.
+      // A column is tested beside fresh values of all others: one that can be read stays.
       for (const [column, value] of Object.entries(fresh)) {
         if (isLegible({ ...mended, ...others(fresh, column) })) continue;
         mended = { ...mended, [column]: value };
@@ -69,7 +69,7 @@ export class DamagedRuns {
   }
 }
 
-/** The columns but one. */
+/** Fresh columns without one of them. */
 const others = (fresh: Partial<RunRow>, column: string): Partial<RunRow> =>
   Object.fromEntries(Object.entries(fresh).filter(([name]) => name !== column));
 

@@ -79,7 +79,7 @@ const migrations: readonly string[] = [
   lastingNumbersMigration,
 ];
 
-/** SQLite's number of that mode. */
+/** SQLite's number for the mode `INCREMENTAL` of `auto_vacuum`. */
 const INCREMENTAL = 2;
 
 export const DATABASE_VERSION = migrations.length;
@@ -139,7 +139,7 @@ export function openDatabase(
 
 const NO_RESERVE = new Error('internal: no reserve');
 
-/** Whether it may be opened another way. */
+/** Whether an error is the disk's, so that the database may be opened in another way. */
 const isOfTheDisk = (error: unknown): boolean =>
   isCoded(error, 'DATABASE_WRITE_FAILED', 'DATABASE_UNREADABLE');
 
@@ -171,7 +171,7 @@ function openReserved(file: string, reserve: DiskReserve): Database.Database {
   }
 }
 
-/** Other processes wait or are refused while it is open. */
+/** Opens the database for this process alone: others wait or are refused while it is open. */
 function openAlone(file: string): Database.Database {
   return opened(file, (database) => {
     // The index of the log is in memory if this comes before it is needed.

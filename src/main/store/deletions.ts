@@ -59,7 +59,10 @@ export class Deletions {
     );
   }
 
-  /** Belongs into a transaction: another process may purge, end or reopen the run meanwhile. */
+  /**
+   * Deletes or restores a run. Belongs into a transaction: another process may purge, end or
+   * reopen the run meanwhile.
+   */
   #set(id: string, deleted: boolean): void {
     const row = this.#sources.rows.row(id);
     if (deleted && !hasEnded(row.state)) {

@@ -35,7 +35,7 @@ export class FactTable {
     this.#statements = prepare(database);
   }
 
-  /** Nothing if what is stored belongs to another machine of that name. */
+  /** Facts of a machine; none if the stored ones belong to another machine of that name. */
   of(node: KnownNode): NodeFacts {
     const row = this.#guard(() => this.#statements.one.get(node.name));
     return row?.identity === node.identity ? factsOf(row) : {};

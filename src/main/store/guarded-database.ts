@@ -48,7 +48,7 @@ export class GuardedDatabase {
     return this.guard(() => this.#database.transaction(action).immediate());
   }
 
-  /** Changes with every commit of another process. */
+  /** A number that changes with every commit of another process. */
   dataVersion(): number {
     return this.guard(
       () => this.#database.pragma('data_version', { simple: true }) as number,

@@ -230,7 +230,7 @@ export class HistorySpace {
     this.#reserve.restore();
   }
 
-  /** Waits for no other process. */
+  /** Does some work without waiting for other processes. @throws if one of them is writing */
   #ifFree<T>(work: () => T): T {
     const patience = this.#number('busy_timeout');
     this.#database.pragma('busy_timeout = 0');
@@ -272,7 +272,7 @@ export class HistorySpace {
     return this.#number('auto_vacuum') === INCREMENTAL;
   }
 
-  /** Does what it can while others read. */
+  /** Moves the log into the database, as far as other readers let it. */
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
     this.#freeing(() => {
       this.#database.pragma(`wal_checkpoint(${mode})`);
@@ -307,7 +307,7 @@ export class HistorySpace {
   }
 }
 
-/** SQLite's name for it is a number. */
+/** SQLite's number for the mode `INCREMENTAL` of `auto_vacuum`. */
 const INCREMENTAL = 2;
 
 function requirePurgeable(row: RunRow, isOpen: boolean): void {

@@ -20,7 +20,7 @@ const RECORD_BYTES = 3000;
 const RANK_BYTES = 12;
 
 export interface IterationRange extends IterationPlace {
-  /** The first iteration that is not asked for. */
+  /** The first iteration after the range. */
   readonly to: number;
 }
 

@@ -15,7 +15,7 @@ import type { JournalRow } from './run-row.ts';
 
 export class JournalProgress {
   readonly #row: { -readonly [K in keyof JournalRow]: JournalRow[K] };
-  /** One more than the newest iteration, by rank. */
+  /** Iterations done, by rank: the newest one's number plus 1. */
   readonly ranks = new Map<number, number>();
   readonly #arrivedAt: number;
   #hasEnded = false;

@@ -1,7 +1,7 @@
-/** Numbers that are given once, also if the row with the last one is gone. */
+/** Numbers that are never given twice, even after the row with the highest one was deleted. */
 import type Database from 'better-sqlite3';
 
-/** The columns of such numbers, by their names. */
+/** The columns with such numbers, by the names of the numbers. */
 const PLACES = {
   runs: { table: 'runs', column: 'number' },
   run_notes: { table: 'run_notes', column: 'id' },

@@ -278,7 +278,7 @@ function writeRecords(
     const thinned = progress.advance(entry);
     const refused = run.error ?? (refusal && JSON.stringify(refusal));
     try {
-      // A machine may send anything.
+      // Records come from other machines, so they are checked again before they are stored.
       if (thinned !== undefined) store(parseRecord(thinned));
       take(closeRefused(takeRecord(entry, run), refused));
     } catch (error) {

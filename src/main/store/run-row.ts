@@ -70,7 +70,7 @@ export interface JournalRow {
   readonly last_sequence: number;
   /** The journal's last record as JSON, once it has arrived. */
   readonly ending: string | null;
-  /** One more than its newest recorded iteration. */
+  /** Iterations done: the number of the newest recorded one plus 1. */
   readonly iterations: number;
   /** Number of omitted records that no record of the run describes yet. */
   readonly left_out: number;

@@ -51,7 +51,7 @@ export class Upkeep {
     this.#timer.unref();
   }
 
-  /** Undefined: it could not be done. */
+  /** Takes one step. Returns whether there may be more to do; undefined if the step failed. */
   #step(): boolean | undefined {
     try {
       return this.#space.compactIfFree();

@@ -84,7 +84,7 @@ function loginShell(): { readonly file: string; readonly args: string[] } {
   return { file: env['SHELL'] || accountShell() || '/bin/sh', args: ['-l'] };
 }
 
-/** Undefined if the system does not know this user, as in a container. */
+/** The user's shell by their account; undefined if the system knows no such user, as in a container. */
 function accountShell(): string | undefined {
   try {
     return os.userInfo().shell ?? undefined;

@@ -19,7 +19,7 @@ export const MOST_TERMINALS = 16;
 interface Terminal {
   readonly closing: AbortController;
   size: TerminalSize;
-  /** Undefined while it is being opened. */
+  /** The terminal's shell; undefined while it is being opened. */
   shell: Shell | undefined;
 }
 

@@ -97,7 +97,7 @@ export class AppState {
     return this.#info;
   }
 
-  /** Undefined while it is being requested, and if it is unavailable. */
+  /** The agent's catalogue; undefined while it is being requested, and if it is unavailable. */
   get catalogue(): Catalogue | undefined {
     return this.#catalogue;
   }

@@ -79,7 +79,7 @@ export interface ComparedRun {
   readonly missing: readonly string[];
   readonly curve: RunCurve;
   readonly observations: readonly Observation[];
-  /** Undefined before the first iteration. */
+  /** The run's mean step; undefined before the first iteration. */
   readonly step?: MeanStep | undefined;
 }
 

@@ -77,7 +77,7 @@ export interface GroupResult {
 }
 
 export interface Comparison {
-  /** Undefined: nothing that could be compared was observed. */
+  /** The compared quantity; undefined if none was observed. */
   readonly quantity?: Quantity | undefined;
   /** Quantities that may be chosen. */
   readonly quantities: readonly Quantity[];

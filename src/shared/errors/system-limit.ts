@@ -85,7 +85,7 @@ const REFUSALS = new Map<string, Explanation>(
   ].flatMap(({ names, ...why }) => names.map((name) => [name, why] as const)),
 );
 
-/** Undefined if it is another error. */
+/** The refusal of a system call as a coded error; undefined if it is another error. */
 export function systemRefusal(thrown: unknown): ErrorData | undefined {
   if (!(thrown instanceof Error && 'syscall' in thrown && 'code' in thrown)) {
     return undefined;
@@ -96,7 +96,7 @@ export function systemRefusal(thrown: unknown): ErrorData | undefined {
   return { code, kind: 'failure', message: `${message}: ${thrown.message}`, next };
 }
 
-/** Undefined if it is another error. */
+/** A limit of the system as a coded error; undefined if it is another error. */
 export function systemLimit(thrown: unknown): ErrorData | undefined {
   const explanation = explain(thrown);
   if (explanation === undefined) return undefined;

@@ -84,7 +84,7 @@ export type ForecastAnswer = z.infer<typeof forecastAnswerSchema>;
 
 export const forecastReplySchema = z
   .object({
-    /** Undefined: an error that no question is known to have, after which the forecaster may end. */
+    /** The question's id; undefined for an error of no known question: the forecaster may end. */
     id: count.optional(),
     answer: forecastAnswerSchema.optional(),
     error: errorDataSchema.strip().optional(),

@@ -74,7 +74,7 @@ export interface NetworkStatus {
   readonly links: readonly LinkStatus[];
   /** Measures of the machines that have some. */
   readonly within: readonly WithinStatus[];
-  /** Undefined when nothing is being measured. */
+  /** The progress of a measurement; undefined if none is under way. */
   readonly progress?: LinkCheckProgress | undefined;
   /** Pairs that the last measurement skipped, and why. */
   readonly passedOver: readonly PairOutcome[];

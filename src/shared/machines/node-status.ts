@@ -91,7 +91,7 @@ export interface SupervisorLog {
 
 export interface NodeStatus extends NodeConnection, NodeFacts {
   readonly name: string;
-  /** Undefined for this computer. */
+  /** The machine's entry; undefined for this computer. */
   readonly entry?: NodeEntry | undefined;
   readonly activity?: NodeActivity | undefined;
   /** The error of the last action there, or the reason why the machine gives no sign of life. */

@@ -68,6 +68,6 @@ export const runStatusSchema = z.object({
   switches: planSwitchesSchema.optional(),
   resumable: counts.optional(),
   schedule: planSwitchesSchema.optional(),
-  /** One that only another version knows counts as missing. */
+  /** The closing record; missing if only another version knows its type. */
   ending: (endingSchema as z.ZodType<JournalEnding>).optional().catch(undefined),
 }) satisfies z.ZodType<RunStatus>;

@@ -26,7 +26,7 @@ const LEVELS = {
 } as const;
 
 /**
- * Undefined for what the log leaves out: all that is neither an event nor printed.
+ * The line of an entry in the log. Undefined if the record is neither an event nor printed output.
  * @param machine names a machine; default: as records have it
  */
 export function logLine(

@@ -25,7 +25,7 @@ const noticeRecordSchema = z.strictObject({
   ranks: z.array(count).readonly().optional(),
   /** Ranks whose programs it is about, likewise. */
   programs: z.array(count).readonly().optional(),
-  /** One of docs/reference/errors.md. */
+  /** A code that docs/reference/errors.md explains. */
   code: z.string(),
   /** One sentence with the values. */
   message: z.string(),

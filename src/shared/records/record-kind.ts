@@ -106,7 +106,7 @@ export interface EventKind<
    */
   readonly folds: boolean;
   readonly text: (record: z.infer<S>, names: EventNames) => EventText;
-  /** Undefined if it changes nothing. */
+  /** The record's change of the run's summary; undefined if it changes nothing. */
   readonly summary: (record: z.infer<S>) => SummaryChange | undefined;
 }
 

@@ -37,7 +37,7 @@ export interface ExportPiece {
   readonly text: string;
   /** The part of the file that ends with it, 0…1, about. */
   readonly done: number;
-  /** Undefined after the last piece. */
+  /** The place of the next piece; undefined after the last one. */
   readonly next?: ExportPlace | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface TextSpan {
   readonly to: number;
 }
 
-/** One of a term's values, without its quotes. */
+/** A value of a term, without its quotes. */
 export interface ValueToken extends TextSpan {
   readonly text: string;
   readonly isQuoted: boolean;

@@ -44,7 +44,7 @@ export type FilterTerm = { readonly isNegated: boolean } & (
   | {
       readonly kind: 'compare';
       readonly key: KeyPlace;
-      /** One of them must hold, with all of its tests. */
+      /** Lists of tests. The term holds if all tests of one of the lists do. */
       readonly alternatives: readonly (readonly NumberTest[])[];
     }
 );

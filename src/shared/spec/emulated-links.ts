@@ -26,9 +26,9 @@ export const pairOf = (
 
 /** The worst bandwidth and the worst latency among the links of a run's ranks. */
 export interface SlowestLinks {
-  /** Undefined if no node has two ranks. */
+  /** The worst of the links within a node; undefined if no node has two ranks. */
   readonly within: EmulatedLink | undefined;
-  /** Undefined if all ranks are on one node. */
+  /** The worst of the links between nodes; undefined if all ranks are on one node. */
   readonly between: EmulatedLink | undefined;
 }
 

@@ -295,7 +295,7 @@ export function readableSpec(raw: unknown): z.ZodSafeParseResult<ExperimentSpec>
   }
 }
 
-/** Undefined where the path does not lead to one through keys of its own. */
+/** The section at a path; undefined if a key of the path is missing or inherited. */
 function sectionAt(
   raw: unknown,
   path: readonly PropertyKey[],

@@ -4,7 +4,7 @@ import { PLAN_KEYS } from '../plan/exchange-plan.ts';
 
 export interface PathValue {
   readonly path: readonly string[];
-  /** Undefined: the key is removed. */
+  /** The new value; undefined removes the key. */
   readonly value: JsonValue | undefined;
 }
 

@@ -63,8 +63,8 @@ export function lacksIterations(recent: IterationMeans, bounds: FenceBounds): bo
 }
 
 /**
- * Undefined until both sides have EFFECT_MINIMUM exchanges of all ranks, and if any
- * iteration between them is not held.
+ * The change of the step by a switch. Undefined until both sides have EFFECT_MINIMUM exchanges of
+ * all ranks, and if any iteration between them is not held.
  */
 export function switchEffect(
   recent: IterationMeans,

@@ -38,7 +38,7 @@ export interface Verdict {
   readonly basis: string;
 }
 
-/** Undefined while there are too few iterations of all ranks. */
+/** The verdict on a run; undefined while there are too few iterations of all ranks. */
 export function verdict(
   summary: WindowSummary,
   context: VerdictContext,

@@ -27,7 +27,7 @@ export interface WindowSummary {
   readonly communicationShare: number;
   readonly overlapped: number;
   readonly dense: number;
-  /** Undefined if the program communicates by itself. */
+  /** Bytes sent at the sockets; undefined if the program communicates by itself. */
   readonly wireSent: number | undefined;
   readonly density: number | undefined;
   /** Non-zeros of the reduced result per local non-zero. */

@@ -37,6 +37,8 @@ it.each([
   '/** At-most-once delivery. */',
   '/** Forecasts of a spec. */',
   '/** Items in order. */',
+  '/** One message to each rank. */',
+  '/** The end; undefined if there is none. */',
   '/** `of` of a figure. */',
   '/** @param rank of the sender */',
   '/** */',

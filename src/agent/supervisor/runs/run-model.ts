@@ -23,7 +23,7 @@ export class RunModel {
     this.#told ??= records.find((record) => record.type === 'tensors');
   }
 
-  /** Undefined if they are not known here. */
+  /** The tensors of the model; undefined if they are not known here. */
   get tensors(): readonly FlatTensor[] | undefined {
     const { model, spec } = this.#options;
     if (!isProgram(spec.workload)) return modelTensors(spec, model);

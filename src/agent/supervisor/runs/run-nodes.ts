@@ -47,7 +47,7 @@ export function openAllocation(
       lost: (error) => {
         const team = parts.team();
         if (team !== undefined) team.abort(error);
-        // Otherwise this has ended its ranks, and their failure is being explained.
+        // If it was running, its ranks ended with the nodes, and their failure is being explained.
         else if (parts.life.is('queued', 'interrupted')) listener.lost(error);
       },
       unsubmitted: (error) => {

@@ -22,7 +22,7 @@ export class UntoldSteps {
   }
 
   /**
-   * One that most likely no rank will have told when all of them have an order.
+   * The first step that most likely no rank will have told when all ranks have an order.
    * @param now ms since 1970: ranks may be behind with telling
    */
   first(now: number): number {

@@ -43,7 +43,7 @@ export class RankFamily {
     this.#looked = true;
   }
 
-  /** Undefined if the rank's process is gone. */
+  /** The use of the rank's processes; undefined if the rank's own is gone. */
   read(): FamilyReading | undefined {
     let reading = this.#readOnce();
     for (let tries = 1; tries < TRIES && this.#lost(); tries++) {
@@ -84,7 +84,7 @@ interface ProcessUse {
   readonly shared: number;
 }
 
-/** Undefined if it is gone. */
+/** The use of one process; undefined if it is gone. */
 function readProcess(pid: number): ProcessUse | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -32,7 +32,7 @@ function isLink(place: string): boolean {
   }
 }
 
-/** Undefined where there is none, also because no file can have that name. */
+/** The state of the file with test samples; undefined if no such file is there, or can be. */
 function statusOf(test: string, train: string): Stats | undefined {
   try {
     return statSync(test, { throwIfNoEntry: false });

@@ -35,7 +35,7 @@ import { requireShape } from './model-failed.ts';
 import type { Model, ModelStatistic } from './model.ts';
 import { layeredClassifier, layeredModel } from './own-layers.ts';
 
-/** One of our metrics may be given by name. */
+/** A model without layers of Gradwire's. Its metric may be one of Gradwire's, by name. */
 export type WholeModelDefinition = Omit<Model, 'metric' | 'predictions'> & {
   readonly metric: string | Metric;
   /** Predictions per sample; default: 1. */

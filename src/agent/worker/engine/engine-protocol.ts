@@ -90,7 +90,7 @@ export interface EngineCalls {
       network?: NetworkCost | undefined;
       /** The node of each rank; default: all are on one. */
       places?: readonly number[] | undefined;
-      /** Whether these nodes are others in every run: Slurm allocates them. */
+      /** Whether Slurm picks other nodes for every run: their links cannot be measured before. */
       allocated?: boolean | undefined;
       /** Ranks with the same tensors; default: all. */
       group?: readonly number[] | undefined;
@@ -148,15 +148,15 @@ export interface EngineCalls {
   };
   /** State for a program's own checkpoint. */
   portable: { request: Record<string, never>; reply: PortableState };
-  /** Takes over such a state, except the residual, on all ranks alike. */
+  /** Takes over the state that `portable` returned, without the residual, on all ranks alike. */
   adopt: { request: Omit<PortableState, 'residual'>; reply: { fits: boolean } };
   allocate: {
-    /** `ownPages`: whether it has pages of its own; default: not. */
+    /** `ownPages`: whether the vector has memory pages of its own; default: not. */
     request: { length: number; ownPages?: boolean | undefined };
     reply: { vector: Vector };
   };
   average: {
-    /** Whether it only measures; default: it is part of training. */
+    /** `measures`: whether the average is only a measure; default: it is part of training. */
     request: { vector: Vector; measures?: boolean | undefined };
     reply: { profile: ExchangeProfile };
   };
@@ -170,8 +170,8 @@ export interface EngineCalls {
     reply: { values: readonly number[] };
   };
   /**
-   * Pairs of the scores of all ranks in which the staying one is below the travelling one, equal ones
-   * counted half.
+   * The number of pairs of a staying and a travelling score, over those of all ranks, in which the
+   * staying one is lower. A pair of equal scores counts half.
    */
   countPairs: { request: RankScores; reply: { pairs: number } };
   /** Opens a stage of a pipeline, once. */

@@ -38,7 +38,7 @@ export class ProgramSteps implements Steps {
   readonly state = [];
   /** The moment at which all of the last gradient was known to be there. */
   #complete = 0;
-  /** Whether it was said that a gradient was not finite. */
+  /** Whether a notice has said that a gradient was not finite. */
   #isSkipTold = false;
 
   constructor(options: ProgramStepsOptions) {

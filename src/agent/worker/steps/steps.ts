@@ -44,7 +44,7 @@ export interface ProgramSpans extends Pick<ProgramTrace, 'spans' | 'dropped'> {
 export interface TakenStep extends ComputedGradient {
   /** Time to update the weights, ms. */
   readonly apply: number;
-  /** Spans of that on the trainer thread's clock; absent if another thread did it. */
+  /** Spans of the update on the trainer thread's clock; absent if another thread made it. */
   readonly applied?: readonly Span[] | undefined;
   /** Result of the exchange; undefined if the ranks did not exchange. */
   readonly exchange: EngineCalls['exchange']['reply'] | undefined;
@@ -54,7 +54,7 @@ export interface TakenStep extends ComputedGradient {
    * Iterations by which the gradient, or its weights, are older than the weights that it moves.
    */
   readonly staleness: number;
-  /** The trainer thread that computed it, if the rank has several. */
+  /** The trainer thread that computed the gradient, if the rank has several. */
   readonly thread?: number | undefined;
   /** Whether the whole residual was sent along; default: false. */
   readonly drained?: boolean | undefined;
@@ -88,7 +88,11 @@ export interface Steps {
   take(iteration: number, compares: boolean): Promise<TakenStep | undefined>;
 }
 
-/** Whether any iteration from `since` to this one is a multiple of `every`. */
+/**
+ * Whether the number of completed iterations reaches a multiple of `every` in one of the
+ * iterations from `since` to `iteration`. It is `iteration` + 1 after an iteration: they are
+ * numbered from 0.
+ */
 export const isDue = (
   every: number | undefined,
   { since, iteration }: { readonly since: number; readonly iteration: number },

@@ -21,7 +21,7 @@ export interface OpensshQuestion {
 }
 
 /**
- * Undefined if there is no client.
+ * The answer of the system's client; undefined if there is none.
  * @throws GradwireError `SSH_CONFIG_INVALID` with the client's complaint
  */
 export function askOpenssh({

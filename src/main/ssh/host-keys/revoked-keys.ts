@@ -50,7 +50,7 @@ export function readRevokedKeys(file: string, place: string): readonly KnownHost
   });
 }
 
-/** Undefined for lines without a key, which OpenSSH passes over, too. */
+/** The key in a line; undefined if it has none: OpenSSH passes over such lines, too. */
 function keyOf(line: string): KnownHost['key'] | undefined {
   const [type, base64] = line.trim().split(/[ \t]+/);
   const key = parseHostKey(Buffer.from(base64 ?? '', 'base64'));

@@ -52,7 +52,7 @@ export class ExperimentDraft {
     this.#app = app;
   }
 
-  /** Undefined until the preset or run to start from has been read. */
+  /** The draft; undefined until the preset or run to start from has been read. */
   get draft(): Draft | undefined {
     return this.#draft;
   }

@@ -9,7 +9,7 @@ import type { JsonValue } from '../../../shared/checks/json.ts';
 export type FieldKind =
   'number' | 'integer' | 'boolean' | 'choice' | 'several' | 'text' | 'json';
 
-/** One of the values that a field offers. */
+/** A value that a field offers. */
 export interface FormChoice {
   readonly value: string;
   readonly label: string;

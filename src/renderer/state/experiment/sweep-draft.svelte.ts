@@ -128,7 +128,7 @@ export class SweepDraft {
     }
   }
 
-  /** Undefined while nothing is varied, or the seeds are no numbers. */
+  /** The sweep to request; undefined while nothing is varied, or the seeds are no numbers. */
   #request(): SweepRequest | undefined {
     const seeds = seedsOf(this.#seeds);
     const vary = this.#keys

@@ -25,7 +25,7 @@ export class Figures {
     this.#stop = line.on('resync', () => void this.load());
   }
 
-  /** Undefined until they are known. */
+  /** All figures; undefined until they are known. */
   get all(): readonly FigureStatus[] | undefined {
     return this.#all;
   }

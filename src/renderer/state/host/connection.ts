@@ -27,7 +27,7 @@ export async function connect(): Promise<Connection> {
   return connection;
 }
 
-/** Undefined if this browser has never opened the printed URL, or keeps no data of the page. */
+/** The stored token; undefined if this browser never opened the printed URL, or stores nothing. */
 function keptToken(): string | undefined {
   try {
     return window.localStorage.getItem(ACCESS_TOKEN_KEY) || undefined;

@@ -1,7 +1,7 @@
 /** A WebSocket as a channel. */
 import type { RpcChannel } from '../../../shared/rpc/rpc-wire.ts';
 
-/** Undefined if it does not open. Nothing of it is left behind then. */
+/** Opens a WebSocket; undefined if it does not open, and then nothing of it remains. */
 export async function openWebSocket(
   make: () => WebSocket,
   signal: AbortSignal,

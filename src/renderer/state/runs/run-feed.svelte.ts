@@ -112,7 +112,7 @@ export class RunFeed {
     return this.#summary?.metricKind ?? ACCURACY;
   }
 
-  /** Undefined until the stored part has been read. */
+  /** The run's records; undefined until the stored ones have been read. */
   get history(): RunHistory | undefined {
     return this.#history;
   }

@@ -19,7 +19,7 @@ export interface RunFileOptions extends RunFileChoice {
   readonly progress: (part: number) => void;
 }
 
-/** Undefined if it was cancelled. */
+/** Reads a run from a file; undefined if that was cancelled. */
 export async function readRunFile(
   runs: ExportedRuns,
   run: string,

@@ -89,7 +89,7 @@ export class RunListFeed {
     return this.#error;
   }
 
-  /** Undefined until it has come. */
+  /** Words for the filter; undefined until the host has sent them. */
   get vocabulary(): RunVocabulary | undefined {
     return this.#vocabulary;
   }

@@ -10,7 +10,7 @@ export interface Suspension {
   readonly ranks: readonly number[];
   readonly programs: readonly number[];
   readonly from: number;
-  /** Undefined if no later notice says that it ended. */
+  /** The end of the suspension; undefined if no later notice tells it. */
   readonly to: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export class HomeSettings {
     });
   }
 
-  /** Undefined until the host has answered. */
+  /** The settings; undefined until the host has answered. */
   get values(): Settings | undefined {
     return this.#state?.values;
   }

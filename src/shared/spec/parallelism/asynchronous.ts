@@ -74,7 +74,7 @@ const STALENESS = 4;
 const SERVERS = 1;
 const TRAINER_THREADS = 1;
 
-/** Undefined if ranks wait for each other. */
+/** Settings of asynchronous training; undefined if ranks wait for each other. */
 export function asynchronousOf({ parallelism }: Shared): StalenessSettings | undefined {
   if (parallelism?.kind !== 'asynchronous') return undefined;
   const { drainEvery, servers = SERVERS, staleness = STALENESS } = parallelism;

@@ -61,7 +61,7 @@ const EVERY = 16;
 /** The outer optimizer's defaults, as DiLoCo has them (Douillard et al., 2023). */
 const OUTER: OuterSettings = { lr: 0.7, momentum: 0.9, nesterov: true };
 
-/** Undefined if ranks exchange in every iteration. */
+/** Settings of local steps; undefined if ranks exchange in every iteration. */
 export function localStepsOf({ parallelism }: Shared): LocalStepsSettings | undefined {
   if (parallelism?.kind !== 'local-steps') return undefined;
   const { every = EVERY, outer = {} } = parallelism;

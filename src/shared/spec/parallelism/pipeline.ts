@@ -47,7 +47,7 @@ export interface Pipeline {
 
 const MICRO_BATCHES = 4;
 
-/** Undefined if every rank has the whole model. */
+/** Settings of the pipeline; undefined if every rank has the whole model. */
 export function pipelineOf({ parallelism }: Shared): Pipeline | undefined {
   const { pipeline } = parallelism ?? {};
   if (pipeline === undefined) return undefined;
