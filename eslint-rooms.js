@@ -148,6 +148,8 @@ export const rooms = {
   // Files that survive a power cut, places for files, and processes as files name them: for every
   // program on Node, not for a page.
   disk: [SHARED],
+  // A supervisor of this machine, found or started: for a desktop and for a node.
+  process: [SHARED],
 
   // A run as a file, in a page as on the command line: knows neither store nor page.
   'export/tables': [SHARED],
@@ -488,7 +490,7 @@ export const rooms = {
     SHARED,
   ],
   'agent/supervisor': ['agent/bundle', 'agent/supervisor/*', SHARED],
-  'agent/attach': ['agent/bundle', 'disk', SHARED],
+  'agent/attach': ['agent/bundle', 'disk', 'process', SHARED],
   // engine.ts, the public entry.
   agent: [
     'agent/allreduce',
@@ -511,6 +513,7 @@ export const rooms = {
   'main/store/blocks': [SHARED],
   'main/store/levels': ['main/store/blocks', SHARED],
   'main/store': [
+    'main/cluster/unknown-node.ts',
     'main/home/process-name.ts',
     'main/store/blocks',
     'main/store/levels',
@@ -538,7 +541,14 @@ export const rooms = {
   'main/http': [SHARED],
   'main/data-sets': ['main/home', 'main/http', 'disk', SHARED],
   'main/deploy': ['main/home', 'main/ssh', 'disk', SHARED],
-  'main/cluster': ['main/deploy', 'main/home', 'main/ssh', 'main/ssh/config', SHARED],
+  'main/cluster': [
+    'main/deploy',
+    'main/home',
+    'main/ssh',
+    'main/ssh/config',
+    'process',
+    SHARED,
+  ],
   'main/compare': ['main/store', SHARED],
   // Alerts on their way to a command and a webhook.
   'main/alerts': ['main/http', 'main/store', SHARED],

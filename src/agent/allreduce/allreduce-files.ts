@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { checkedOptions } from '../../shared/checks/checked-options.ts';
-import { bestDelta } from '../../shared/cost-model/best-delta.ts';
+import { bestDelta } from '../collectives/best-delta.ts';
 import { emulatedCost } from '../../shared/cost-model/emulated-cost.ts';
 import { LOOPBACK, type NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import {

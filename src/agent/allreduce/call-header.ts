@@ -3,7 +3,7 @@
  * calls: all that decides what a call computes, beside its lengths. A call that leaves out what
  * can be left out has the numbers of a run's exchange.
  */
-import { deltaByBytes } from '../../shared/cost-model/best-delta.ts';
+import { deltaByBytes } from '../collectives/best-delta.ts';
 import type { CollectiveSettings } from '../collectives/collective.ts';
 import type { CallHeader } from '../collectives/communicator.ts';
 import { DEFAULT_SERVERS } from '../collectives/server-ranks.ts';

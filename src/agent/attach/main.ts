@@ -12,32 +12,21 @@
  * address holds 108 bytes, and homes may have longer paths. Anywhere else, such as in
  * /tmp, another user could be there first.
  */
-import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import manifest from '../../../package.json' with { type: 'json' };
 import { makePrivate } from '../../disk/private-directory.ts';
+import { listened, startSupervisor } from '../../process/supervisor-start.ts';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
 import { bundledFile } from '../bundle/bundled-file.ts';
 import { ignoreWarningSignals } from '../bundle/warning-signals.ts';
 
-const START_DEADLINE_MS = 60_000;
-const POLL_MS = 20;
 const SILENCE_MS = 10_000;
-/** Errors of a connection to a socket that is no longer served. */
-const GONE = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'];
-const LOG_TAIL_LINES = 5;
+/** Errors of a connection to a supervisor that ends. */
+const GONE = ['ECONNRESET', 'EPIPE'];
 /** Name of the socket in the machine's directory. */
 const SOCKET = 'supervisor.sock';
 const EXIT_NONE_RUNS = 3;
@@ -81,7 +70,6 @@ process.on('unhandledRejection', fail);
 
 const cache = path.resolve(base, 'cache');
 const home = path.resolve(base, 'nodes', os.hostname());
-const log = path.join(home, 'supervisor.log');
 
 markUsed();
 try {
@@ -158,8 +146,9 @@ function enterHome(): boolean {
  */
 async function dial(): Promise<Socket | undefined> {
   if (!enterHome()) return undefined;
+  const socket = await listened(connect(SOCKET));
+  if (socket === undefined) return undefined;
   return await new Promise((resolve, reject) => {
-    const socket = connect(SOCKET);
     const settle = (result: Socket | undefined): void => {
       clearTimeout(patience);
       socket.removeAllListeners();
@@ -196,72 +185,27 @@ function makeHome(): void {
 
 async function startAndDial(): Promise<Socket> {
   makeHome();
+  // Records what is in use, so that old agents and old Nodes can be removed.
+  writeFileSync(path.join(home, 'runtime'), `${process.execPath}\n`, { mode: 0o600 });
+  writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
   const entry = bundledFile(
     { bundle: 'supervisor.js', source: '../supervisor/main.ts' },
     import.meta.dirname,
   );
-  const output = openSync(log, 'a', 0o600);
-  const child = spawn(
-    process.execPath,
-    [entry, '--home', home, '--socket', SOCKET, '--started'],
+  const started = await startSupervisor(
     {
-      argv0: 'gradwire supervisor',
-      cwd: home,
-      detached: true,
+      node: process.execPath,
+      entry,
+      home,
+      socket: SOCKET,
+      log: path.join(home, 'supervisor.log'),
       // Nothing may be left outside the base.
-      env: { ...process.env, NODE_COMPILE_CACHE: cache },
-      stdio: ['ignore', output, output, 'pipe'],
+      environment: { NODE_COMPILE_CACHE: cache },
     },
+    dial,
   );
-  let exit: string | undefined;
-  child.once('error', (error) => {
-    exit = error.message;
-  });
-  // After everything that it told.
-  child.once('close', (code, signal) => {
-    exit = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
-  });
-  const told = lineOf(child.stdio[3] as Socket | null | undefined);
-  closeSync(output);
-  // Records what is in use, so that old agents and old Nodes can be removed.
-  writeFileSync(path.join(home, 'runtime'), `${process.execPath}\n`, { mode: 0o600 });
-  writeFileSync(path.join(home, 'agent'), `${agent}\n`, { mode: 0o600 });
-  child.unref();
-  const end = performance.now() + START_DEADLINE_MS;
-  for (;;) {
-    // Checked before the attempt: if two start at once, one ends and finds the other.
-    const ended = exit;
-    const socket = await dial();
-    if (socket !== undefined) return socket;
-    if (told().endsWith('\n')) {
-      process.stderr.write(told());
-      process.exit(EXIT_REFUSED);
-    }
-    if (ended !== undefined || performance.now() > end) {
-      // It owns nothing yet: it reads the runs once it listens.
-      child.kill('SIGKILL');
-      const how = ended ?? `it did not listen within ${START_DEADLINE_MS / 1000} s`;
-      throw new Error(`the supervisor did not start: ${how}: ${logTail()}`);
-    }
-    await pause(POLL_MS);
-  }
-}
-
-/** Collects the text that arrives there; returns what came so far. */
-function lineOf(stream: Socket | null | undefined): () => string {
-  let text = '';
-  stream?.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece;
-  });
-  stream?.on('error', () => undefined); // its end is reported with the process's
-  stream?.unref();
-  return () => text;
-}
-
-function logTail(): string {
-  return readFileSync(log, 'utf8')
-    .trim()
-    .split('\n')
-    .slice(-LOG_TAIL_LINES)
-    .join(' | ');
+  if (started.kind === 'connected') return started.connection;
+  if (started.kind === 'failed') throw new Error(started.message);
+  process.stderr.write(started.line);
+  process.exit(EXIT_REFUSED);
 }

@@ -5,7 +5,7 @@
  * never on one rank's own.
  */
 import type { PayloadKind } from '../../shared/catalogue/catalogue.ts';
-import { bestDelta } from '../../shared/cost-model/best-delta.ts';
+import { bestDelta } from '../collectives/best-delta.ts';
 import type { NetworkCost } from '../../shared/cost-model/network-cost.ts';
 import { isAutomatic, type ExchangePlan } from '../../shared/plan/exchange-plan.ts';
 import type {

@@ -8,7 +8,7 @@
  * Source: SparCML (Renggli et al., SC 2019), section 5.1.
  */
 import { inputError } from '../../shared/errors/errors.ts';
-import { deltaByBytes } from '../../shared/cost-model/best-delta.ts';
+import { deltaByBytes } from './best-delta.ts';
 import { sparseBytes } from '../memory/entries.ts';
 import { valueBytesOf, type ValueBytes, type ValueType } from '../memory/value-type.ts';
 

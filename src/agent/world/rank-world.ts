@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import { failure, GradwireError, type ErrorData } from '../../shared/errors/errors.ts';
+import { FailureReports } from './failure-reports.ts';
 import { parseReport } from './line-message.ts';
 import { rankFailedSchema, type RankFailed } from './order-server.ts';
 import { deathOf } from './rank-death.ts';
@@ -14,14 +15,6 @@ import {
   type ProcessExit,
   type RankCommand,
 } from './rank-process.ts';
-import {
-  isConsequence,
-  rootCause,
-  type FailureReport,
-} from '../../shared/errors/root-cause.ts';
-
-/** Time for the others to say why, once a rank has lost a peer. */
-const EXPLANATION_MS = 1000;
 
 interface Typed {
   readonly type: string;
@@ -41,12 +34,15 @@ export class RankWorld<
 > implements AsyncDisposable {
   readonly #ranks: readonly RankProcess<Order, Report | RankFailed>[];
   readonly #answers = new Map<number, (report: Report) => void>();
-  readonly #failures: FailureReport[] = [];
+  readonly #failures: FailureReports;
   readonly #ended = new Set<number>();
   readonly #failed = Promise.withResolvers<never>();
   #closing = false;
 
   constructor({ size, commandOf, reports }: RankWorldOptions<Report>) {
+    this.#failures = new FailureReports(() => {
+      this.#failed.reject(new GradwireError(this.#failures.cause!));
+    });
     // A pending order is rejected with it; between two orders nothing is pending.
     this.#failed.promise.catch(() => undefined);
     this.#ranks = Array.from(
@@ -134,6 +130,7 @@ export class RankWorld<
     this.#closing = true;
     for (const rank of this.#ranks) rank.kill();
     await Promise.all(this.#ranks.map(({ closed }) => closed));
+    this.#failures.settle();
   }
 
   #receive(
@@ -153,28 +150,12 @@ export class RankWorld<
     // A rank exits after it has reported its failure, which adds nothing.
     if (this.#ended.has(rank) || this.#closing) return;
     this.#ended.add(rank);
-    this.#failures.push(
+    this.#failures.add(
       end.type === 'failed'
         ? { kind: 'report', error: { rank, ...end.error } }
         : { kind: 'death', error: { ...errorOf(rank, end), rank } },
     );
-    if (this.#failures.length === 1) void this.#explain().then(this.#failed.reject);
-  }
-
-  /** A rank that lost a peer may report before the one that explains it. */
-  async #explain(): Promise<GradwireError> {
-    if (this.#failures.every(isConsequence)) {
-      let timer: NodeJS.Timeout | undefined;
-      const deadline = new Promise((resolve) => {
-        timer = setTimeout(resolve, EXPLANATION_MS);
-      });
-      const ended = Promise.all(this.#ranks.map(({ closed }) => closed));
-      await Promise.race([deadline, ended]);
-      clearTimeout(timer);
-    }
-    const error = rootCause(this.#failures);
-    if (error === undefined) throw new Error('internal: no rank has failed');
-    return new GradwireError(error);
+    if (this.#ended.size === this.size) this.#failures.settle();
   }
 }
 

@@ -4,13 +4,14 @@
  * around the moment of `watch` may come twice: skip those that its answer's `lastSequence`
  * covers. The host knows its windows and counts watchers; here a run is either watched or not.
  */
+import { OneAtATime } from '../../shared/async/one-at-a-time.ts';
 import { machineTitle } from '../../shared/machines/machine-names.ts';
 import type { ToldAlert } from '../../shared/alerts/told-alert.ts';
 import type { SettingsState } from '../../shared/settings/setting.ts';
 import type { CatchUp } from '../../shared/records/catch-up.ts';
 import type { DataSetStatus } from '../../shared/rpc/data-set-status.ts';
 import { atMachine, toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
-import { messages } from '../../shared/checks/json-bound.ts';
+import { messages } from '../store/json-bound.ts';
 import type { NetworkStatus } from '../../shared/machines/link-status.ts';
 import type { NodeStatus } from '../../shared/machines/node-status.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
@@ -52,7 +53,8 @@ export class EventOutbox implements CoordinatorEvents {
   readonly #live = new Set<string>();
   #nodesChanged = false;
   #dataSets: (() => Promise<readonly DataSetStatus[]>) | undefined;
-  #isListing = false;
+  /** One list at a time, so that the last one sent is how things are. */
+  readonly #listing = new OneAtATime(() => this.#listDataSets());
   #sweepsChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -203,7 +205,7 @@ export class EventOutbox implements CoordinatorEvents {
     if (this.#sweepsChanged) this.#emit('sweepsChanged');
     this.#sweepsChanged = false;
     this.#listNodes();
-    void this.#listDataSets();
+    if (this.#dataSets !== undefined) void this.#listing.run();
   }
 
   /**
@@ -222,20 +224,14 @@ export class EventOutbox implements CoordinatorEvents {
     this.#emit('nodesChanged', nodes);
   }
 
-  /** One list at a time, so that the last one sent is how things are. */
   async #listDataSets(): Promise<void> {
     const list = this.#dataSets;
-    if (list === undefined || this.#isListing) return;
     this.#dataSets = undefined;
-    this.#isListing = true;
     try {
-      const sets = await list();
-      if (!this.#closed) this.#emit('dataSetsChanged', sets);
+      const sets = await list?.();
+      if (sets !== undefined && !this.#closed) this.#emit('dataSetsChanged', sets);
     } catch (error) {
       this.notice(toErrorData(error));
-    } finally {
-      this.#isListing = false;
-      if (this.#dataSets !== undefined) this.#schedule();
     }
   }
 

@@ -14,7 +14,7 @@ import {
 } from '../../shared/machines/node-entry.ts';
 import type { NodeFacts, SupervisorLog } from '../../shared/machines/node-status.ts';
 import type { Preflight } from '../../shared/machines/preflight.ts';
-import { unknownNode } from '../../shared/machines/unknown-node.ts';
+import { unknownNode } from './unknown-node.ts';
 import { localPreflight } from '../deploy/local-preflight.ts';
 import { readLocalLog } from '../deploy/supervisor-log.ts';
 import type { Home } from '../home/home.ts';

@@ -1,6 +1,6 @@
 /** The links to nodes, made when they are first asked for. */
 import { nodesOf, type ExperimentSpec } from '../../shared/spec/experiment-spec.ts';
-import { unknownNode } from '../../shared/machines/unknown-node.ts';
+import { unknownNode } from './unknown-node.ts';
 import type { LinkEvents } from './link-events.ts';
 import type { NodeAccess } from './node-access.ts';
 import { NodeLink } from './node-link.ts';

@@ -10,7 +10,7 @@ import {
   type Observation,
   type RunCurve,
 } from '../../shared/comparison/compared-run.ts';
-import { thinned } from '../../shared/comparison/thinned-observations.ts';
+import { thinned } from './thinned-observations.ts';
 import { describePlan, describeSwitch } from '../../shared/plan/exchange-plan.ts';
 import { ACCURACY } from '../../shared/records/metric.ts';
 import { PHASES, type Phase } from '../../shared/records/phases.ts';

@@ -7,6 +7,7 @@ import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetch, type EnvHttpProxyAgent, type Response } from 'undici';
 import { replaceDurably } from '../../disk/durable-replacement.ts';
+import { GrowingPause } from '../../shared/async/growing-pause.ts';
 import { fileNotWritable } from '../../shared/errors/file-error.ts';
 import { sha256Of } from '../home/file-hash.ts';
 import { proxies } from '../http/proxies.ts';
@@ -109,6 +110,7 @@ class MirrorDownload {
   async #fill(): Promise<string | undefined> {
     const { signal } = this.#options;
     let longest = await sizeOf(this.#part);
+    const pauses = new GrowingPause({ first: FIRST_PAUSE_MS });
     let idle = 0;
     let hasBegun = false;
     for (;;) {
@@ -124,15 +126,19 @@ class MirrorDownload {
           longest = 0;
           continue;
         }
-        idle = size > longest ? 0 : idle + 1;
-        hasBegun ||= size > longest;
+        idle += 1;
+        if (size > longest) {
+          idle = 0;
+          pauses.reset();
+          hasBegun = true;
+        }
         longest = Math.max(longest, size);
         // A mirror that never sent anything is not asked again.
         if (!(error instanceof Broken && hasBegun) || idle > MOST_IDLE_TRIES) {
           return error.message;
         }
       }
-      await pause(FIRST_PAUSE_MS * 2 ** idle, undefined, { signal }).catch(() => {
+      await pause(pauses.next(), undefined, { signal }).catch(() => {
         signal.throwIfAborted();
       });
     }

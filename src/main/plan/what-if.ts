@@ -15,7 +15,7 @@ import {
   type RecordedStep,
   type Replay,
 } from '../../shared/forecast/replay.ts';
-import { whatIfText } from '../../shared/forecast/what-if-text.ts';
+import { whatIfText } from './what-if-text.ts';
 import {
   FEWEST_REPLAYED,
   REPLAYED,

@@ -3,7 +3,7 @@
  * run ends with the error from its journal, if there is one.
  */
 import { randomBytes } from 'node:crypto';
-import { unlessAborted } from '../../shared/async/unless-aborted.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import {
   failure,
   GradwireError,

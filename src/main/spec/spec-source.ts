@@ -15,7 +15,7 @@ import {
   type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
 import { isModelFile } from '../../shared/spec/model-name.ts';
-import { PRESET_GOALS } from '../../shared/spec/preset-goals.ts';
+import { PRESET_GOALS } from './preset-goals.ts';
 import { MOST_MODEL_SOURCE } from '../../shared/spec/workload-spec.ts';
 import { nearest } from '../../shared/words/nearest.ts';
 import { shownValue } from '../../shared/words/printable.ts';

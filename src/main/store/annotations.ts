@@ -12,7 +12,7 @@ import {
   type NoteDraft,
   type RunNote,
 } from '../../shared/run-query/run-note.ts';
-import { MOST_TAGS, readTag } from '../../shared/run-query/run-tag.ts';
+import { MOST_TAGS, readTag } from './run-tag.ts';
 import { hasEnded } from '../../shared/records/run-state.ts';
 import type { GuardedDatabase } from './guarded-database.ts';
 import { lastingNumber } from './lasting-number.ts';

@@ -4,8 +4,8 @@
  * (`run-levels.ts`).
  */
 import type Database from 'better-sqlite3';
-import { MOST_PAGE_BYTES } from '../../shared/checks/json-bound.ts';
-import { iterationBound } from '../../shared/records/iteration-bound.ts';
+import { MOST_PAGE_BYTES } from './json-bound.ts';
+import { iterationBound } from './iteration-bound.ts';
 import type { IterationRecord } from '../../shared/records/iteration.ts';
 import type { IterationPlace } from '../../shared/rpc/run-pieces.ts';
 import type { IterationEntry } from './blocks/record-block.ts';

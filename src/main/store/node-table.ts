@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { inputError } from '../../shared/errors/errors.ts';
 import { nodeEntrySchema, type NodeEntry } from '../../shared/machines/node-entry.ts';
 import { plainIssue } from '../../shared/checks/plain-issue.ts';
-import { unknownNode } from '../../shared/machines/unknown-node.ts';
+import { unknownNode } from '../cluster/unknown-node.ts';
 import { databaseError } from './database-error.ts';
 import { LegibleRows } from './legible-rows.ts';
 import { invalidRow, jsonOrNothing } from './stored-json.ts';

@@ -1,5 +1,5 @@
 /** Rows of records as entries, as many as fit into a message. */
-import { fitting } from '../../shared/checks/json-bound.ts';
+import { fitting } from './json-bound.ts';
 import type { JournalEntry } from '../../shared/records/journal-entry.ts';
 import type { RunRecord } from '../../shared/records/record-kinds.ts';
 import type { StoredRow } from './statements.ts';

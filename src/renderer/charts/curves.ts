@@ -2,7 +2,7 @@
  * Curves from bins: the points that line charts draw and their tables list. A bin's point
  * is at its middle; a quantity that was not observed has no point.
  */
-import { exponentialAverage } from '../../shared/numbers/exponential-average.ts';
+import { exponentialAverage } from './exponential-average.ts';
 import {
   COLUMN,
   type BandedField,

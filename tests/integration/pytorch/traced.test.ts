@@ -8,7 +8,7 @@ import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
 import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts';
 import { chromeTrace } from '../../../src/shared/trace/chrome-trace.ts';
-import { criticalPaths } from '../../../src/shared/trace/critical-path.ts';
+import { criticalPaths } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import { timelineOf } from '../../../src/shared/trace/timeline.ts';
 import { crossings, readChromeTrace } from '../../harness/chrome-trace-reader.ts';
 import { effort } from '../../harness/effort.ts';

@@ -8,7 +8,7 @@ import {
 import type { ComparedRun } from '../../../src/shared/comparison/compared-run.ts';
 import { MOST_OBSERVATIONS } from '../../../src/shared/comparison/compared-run.ts';
 import { readTarget } from '../../../src/shared/comparison/read-target.ts';
-import { thinned } from '../../../src/shared/comparison/thinned-observations.ts';
+import { thinned } from '../../../src/main/compare/thinned-observations.ts';
 import { runsOf, sampleRun } from './sample-run.ts';
 
 const outcomes = (runs: readonly ComparedRun[], options: ComparisonOptions = {}) =>

@@ -9,7 +9,7 @@ import {
   PIECE_FORMAT_IDS,
   type PieceFormat,
 } from '../../../src/shared/records/export-format.ts';
-import { MOST_MESSAGE_BYTES } from '../../../src/shared/checks/json-bound.ts';
+import { MOST_MESSAGE_BYTES } from '../../../src/main/store/json-bound.ts';
 import type { JournalEntry } from '../../../src/shared/records/journal-entry.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { PRESET_GOALS } from '../../../src/shared/spec/preset-goals.ts';
+import { PRESET_GOALS } from '../../../src/main/spec/preset-goals.ts';
 import { loadPresets, readPreset } from '../../../src/main/spec/spec-source.ts';
 
 /** Ids of the files that come with Gradwire, sorted. */

@@ -8,7 +8,7 @@ import { parseExperimentSpec } from '../../../src/shared/spec/experiment-spec.ts
 import { RunStore } from '../../../src/main/store/run-store.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import type { RunPageQuery } from '../../../src/shared/run-query/run-page.ts';
-import { MOST_TAGS } from '../../../src/shared/run-query/run-tag.ts';
+import { MOST_TAGS } from '../../../src/main/store/run-tag.ts';
 import {
   done,
   entries,

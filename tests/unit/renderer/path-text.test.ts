@@ -1,7 +1,7 @@
 /** The critical path in a sentence: what it names, and that its parts are all of it. */
 import { expect, test } from 'vitest';
 import { describePath } from '../../../src/renderer/charts/timeline/path-text.ts';
-import { criticalPaths } from '../../../src/shared/trace/critical-path.ts';
+import { criticalPaths } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import { timelineOf } from '../../../src/shared/trace/timeline.ts';
 import { MS, recordOf } from '../trace/made-up-traces.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { binWidth } from '../../../src/shared/numbers/bin-width.ts';
-import { exponentialAverage } from '../../../src/shared/numbers/exponential-average.ts';
+import { exponentialAverage } from '../../../src/renderer/charts/exponential-average.ts';
 import { median, quantile } from '../../../src/shared/numbers/quantile.ts';
 
 const value = fc.double({ min: -1e6, max: 1e6, noNaN: true });

@@ -16,8 +16,8 @@ import {
   indexOf,
   type TimelineIndex,
 } from '../../../src/renderer/charts/timeline/timeline-index.ts';
-import { ArrowIndex } from '../../../src/shared/trace/arrow-index.ts';
-import type { PathPart } from '../../../src/shared/trace/critical-path.ts';
+import { ArrowIndex } from '../../../src/renderer/charts/timeline/arrow-index.ts';
+import type { PathPart } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import type { Arrow } from '../../../src/shared/trace/message-arrows.ts';
 import type { Lane } from '../../../src/shared/trace/timeline.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import {
   completed,
   completionsAt,
-} from '../../../src/shared/run-query/filter-completion.ts';
+} from '../../../src/renderer/components/run-list/filter-completion.ts';
 
 const vocabulary = {
   specKeys: ['exchange.method', 'exchange.ratio', 'optimizer.learningRate', 'seed'],

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { PHASES } from '../../../src/shared/records/phases.ts';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
-import { criticalPaths } from '../../../src/shared/trace/critical-path.ts';
+import { criticalPaths } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import { timelineOf } from '../../../src/shared/trace/timeline.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 import { MS, received, recordOf, sent, wordsOf, type Row } from './made-up-traces.ts';

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
-import { criticalPaths } from '../../../src/shared/trace/critical-path.ts';
+import { criticalPaths } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import { timelineOf } from '../../../src/shared/trace/timeline.ts';
 import { recordOf, received, sent, wordsOf, type Row } from './made-up-traces.ts';
 

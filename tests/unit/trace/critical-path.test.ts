@@ -1,7 +1,7 @@
 /** Critical paths of made-up traces, each built around the chain that decides it. */
 import { describe, expect, test } from 'vitest';
 import type { TraceRecord } from '../../../src/shared/records/trace.ts';
-import { criticalPaths } from '../../../src/shared/trace/critical-path.ts';
+import { criticalPaths } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import { timelineOf } from '../../../src/shared/trace/timeline.ts';
 import { MS, received, recordOf, sent, wordsOf, type Row } from './made-up-traces.ts';
 

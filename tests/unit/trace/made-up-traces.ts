@@ -1,7 +1,7 @@
 /** Traces that are written by hand: rows of spans and messages, in ms, and paths in words. */
 import { PHASES, type Phase } from '../../../src/shared/records/phases.ts';
 import type { TraceRecord, TraceSpan } from '../../../src/shared/records/trace.ts';
-import type { CriticalPath } from '../../../src/shared/trace/critical-path.ts';
+import type { CriticalPath } from '../../../src/renderer/charts/timeline/critical-path.ts';
 import type { Timeline } from '../../../src/shared/trace/timeline.ts';
 
 export const MS = 1e6;

@@ -6,7 +6,7 @@ import {
   pathSums,
   type CriticalPath,
   type PathPart,
-} from '../../../src/shared/trace/critical-path.ts';
+} from '../../../src/renderer/charts/timeline/critical-path.ts';
 import { timelineOf } from '../../../src/shared/trace/timeline.ts';
 import { generator } from '../../integration/collectives/run-collective.ts';
 import { MS, recordOf } from './made-up-traces.ts';

@@ -20,12 +20,9 @@ import {
 import type { LogRecord } from '../../../shared/records/log.ts';
 import type { Notice } from '../../../shared/records/notice.ts';
 import type { RunRecord } from '../../../shared/records/record-kinds.ts';
-import {
-  isConsequence,
-  rootCause,
-  type FailureReport,
-} from '../../../shared/errors/root-cause.ts';
+import type { FailureReport } from '../../../shared/errors/root-cause.ts';
 import { bundledFile } from '../../bundle/bundled-file.ts';
+import { FailureReports } from '../../world/failure-reports.ts';
 import { parseReport } from '../../world/line-message.ts';
 import { deathOf } from '../../world/rank-death.ts';
 import type { RankPlacement } from '../../world/rank-placement.ts';
@@ -49,8 +46,6 @@ type Configuration = Extract<ToWorker, { type: 'configure' }>;
 
 const WORKER = { bundle: 'worker.js', source: '../../worker/main.ts' };
 
-/** Time to wait for the report that explains the loss of a peer. */
-const EXPLANATION_MS = 400;
 const PREPARE_MS = 60_000;
 /** Each rank reads its data before it begins, and waits for those that still do. */
 const READ_MS = 900_000;
@@ -93,7 +88,9 @@ export class RankTeam {
   readonly #ready = new Map<number, Ready>();
   /** Ranks whose exit is expected: they have finished or reported a failure. */
   readonly #leaving = new Set<number>();
-  readonly #reports: FailureReport[] = [];
+  readonly #reports = new FailureReports(() => {
+    this.#settled();
+  });
   readonly #prepared = Promise.withResolvers<ReadonlyMap<number, RankAddress>>();
   readonly #limit: StartLimit;
   readonly #suspension: SuspensionWatch;
@@ -223,7 +220,7 @@ export class RankTeam {
    */
   #awaitStop(): void {
     // A report of failure has its own deadline.
-    if (!this.#stopping || this.#failing || this.#reports.length > 0) return;
+    if (!this.#stopping || this.#failing || !this.#reports.isEmpty) return;
     const { patienceSeconds } = this.#options;
     this.#deadline(patienceSeconds * 1000, () =>
       failure(
@@ -304,7 +301,7 @@ export class RankTeam {
   }
 
   #awaitStart(): void {
-    if (this.#begun || this.#reports.length > 0) return;
+    if (this.#begun || !this.#reports.isEmpty) return;
     this.#deadline(this.#limit.leftMs, () => this.#notBegun());
   }
 
@@ -346,13 +343,21 @@ export class RankTeam {
 
   #report(report: FailureReport): void {
     if (this.#ended) return;
-    this.#reports.push(report);
-    if (this.#failing) return;
-    if (!isConsequence(report)) this.#kill();
-    else if (this.#reports.length === 1) {
-      // Gives the rank that caused it a moment to report.
-      this.#deadline(EXPLANATION_MS, () => this.#hanging());
+    // From the first on, nothing else is awaited.
+    clearTimeout(this.#timer);
+    this.#reports.add(report);
+  }
+
+  /** Kills them, once the cause is known or no rank has told it in time. */
+  #settled(): void {
+    if (this.#ended) return;
+    this.#failing = true;
+    const hanging = this.#hanging()?.toData();
+    if (hanging !== undefined) this.abort(hanging);
+    for (const worker of this.#workers.values()) {
+      if (!worker.exited) worker.kill();
     }
+    this.#endIfGone();
   }
 
   /**
@@ -360,7 +365,7 @@ export class RankTeam {
    * report may blame a neighbour. Ranks that are alive but silent are the cause.
    */
   #hanging(): GradwireError | undefined {
-    if (this.#reports.some(({ error }) => error.code !== 'PEER_TIMEOUT')) return;
+    if (!this.#reports.areAll('PEER_TIMEOUT')) return undefined;
     const silent = [...this.#workers.values()]
       .filter(({ rank, exited }) => !exited && !this.#leaving.has(rank))
       .map(({ rank }) => rank);
@@ -368,22 +373,12 @@ export class RankTeam {
     return silenceOf(silent, this.#options.node.title);
   }
 
-  /** Sets a deadline, at which the team fails with this error, if any. */
-  #deadline(ms: number, reason: () => GradwireError | undefined): void {
+  /** Sets a deadline, at which the team fails with this error. */
+  #deadline(ms: number, reason: () => GradwireError): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      const error = reason()?.toData();
-      if (error !== undefined) this.#reports.push({ kind: 'report', error });
-      this.#kill();
+      this.abort(reason().toData());
     }, ms);
-  }
-
-  #kill(): void {
-    this.#failing = true;
-    for (const worker of this.#workers.values()) {
-      if (!worker.exited) worker.kill();
-    }
-    this.#endIfGone();
   }
 
   #endIfGone(): void {
@@ -391,9 +386,10 @@ export class RankTeam {
     if (![...this.#workers.values()].every((worker) => worker.exited)) return;
     this.#ended = true;
     clearTimeout(this.#timer);
+    this.#reports.settle();
     this.#suspension.close();
     this.#silence?.close();
-    const error = rootCause(this.#reports);
+    const error = this.#reports.cause;
     this.#prepared.reject(failure('RUN_ENDED', 'the run ended', error));
     this.#listener.ended(error);
   }

@@ -1,9 +1,5 @@
 /** The critical path in words. */
-import {
-  pathSums,
-  type CriticalPath,
-  type PathSum,
-} from '../../../shared/trace/critical-path.ts';
+import { pathSums, type CriticalPath, type PathSum } from './critical-path.ts';
 import type { Timeline } from '../../../shared/trace/timeline.ts';
 import { formatWholePercent } from '../../../shared/words/units.ts';
 import type { TimeWindow } from './time-window.ts';

@@ -1,6 +1,6 @@
 /** A timeline prepared for drawing, once and not in each frame. */
-import { ArrowIndex } from '../../../shared/trace/arrow-index.ts';
-import type { CriticalPath } from '../../../shared/trace/critical-path.ts';
+import { ArrowIndex } from './arrow-index.ts';
+import type { CriticalPath } from './critical-path.ts';
 import type { Timeline } from '../../../shared/trace/timeline.ts';
 
 export interface TimelineIndex {

@@ -2,6 +2,7 @@
  * The records of one iteration, as they are stored, and then those of the iterations around it: one
  * request at a time, and the iteration that was wanted last.
  */
+import { OneAtATime } from '../../../shared/async/one-at-a-time.ts';
 import { toErrorData, type ErrorData } from '../../../shared/errors/errors.ts';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
 import { MOST_ITERATION_RECORDS } from '../../../shared/rpc/run-pieces.ts';
@@ -32,12 +33,12 @@ export class PinnedIteration {
   readonly #stored: StoredRun;
   #read = $state.raw<Read>();
   #error = $state.raw<ErrorData>();
+  /** The one that was wanted last, until it is read. */
   #wanted: Wanted | undefined;
   /** The last one that was wanted, read or not. */
   #last: Wanted | undefined;
-  #isReading = false;
+  readonly #reading = new OneAtATime(() => this.#readWanted());
   readonly #stop: () => void;
-  #closed = false;
 
   constructor(connection: Connection, run: string) {
     this.#stored = new StoredRun(connection.api, run);
@@ -58,26 +59,23 @@ export class PinnedIteration {
   }
 
   /** Reads an iteration. */
-  async want(wanted: Wanted): Promise<void> {
+  want(wanted: Wanted): Promise<void> {
     this.#wanted = wanted;
     this.#last = wanted;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    while (this.#wanted !== undefined && !this.#closed) {
-      const next: Wanted = this.#wanted;
-      this.#wanted = undefined;
-      await this.#readOne(next);
-    }
-    this.#isReading = false;
+    return this.#reading.run();
   }
 
   close(): void {
-    this.#closed = true;
+    this.#reading.close();
+    // What is being read is no longer of use.
+    this.#wanted = this.#last;
     this.#stop();
     this.#stored.close();
   }
 
-  async #readOne({ awaited, iteration, ranks }: Wanted): Promise<void> {
+  async #readWanted(): Promise<void> {
+    const { awaited, iteration, ranks } = this.#wanted!;
+    this.#wanted = undefined;
     try {
       const records = await this.#stored.part({ from: iteration, to: iteration + 1 });
       if (this.#isStale) return;
@@ -99,8 +97,8 @@ export class PinnedIteration {
     }
   }
 
-  /** Whether another iteration is wanted by now, or none. */
+  /** Whether another iteration is wanted by now, or it is closed. */
   get #isStale(): boolean {
-    return this.#closed || this.#wanted !== undefined;
+    return this.#wanted !== undefined;
   }
 }

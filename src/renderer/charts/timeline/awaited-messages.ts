@@ -2,9 +2,9 @@
  * Messages that a rank waited for: an arrow that ends on an idle rank decided when the rank went
  * on. One that lay ready, or came while the rank was busy, did not.
  */
-import { PHASES } from '../records/phases.ts';
-import type { Arrow } from './message-arrows.ts';
-import type { Lane, Timeline } from './timeline.ts';
+import { PHASES } from '../../../shared/records/phases.ts';
+import type { Arrow } from '../../../shared/trace/message-arrows.ts';
+import type { Lane, Timeline } from '../../../shared/trace/timeline.ts';
 
 const WAIT = PHASES.indexOf('wait');
 const RECEIVE = PHASES.indexOf('receive');

@@ -1,6 +1,6 @@
 /** The error for a machine that is not there, with what the user may have meant. */
-import { inputError, type GradwireError } from '../errors/errors.ts';
-import { nearest } from '../words/nearest.ts';
+import { inputError, type GradwireError } from '../../shared/errors/errors.ts';
+import { nearest } from '../../shared/words/nearest.ts';
 
 export interface KnownNodes {
   readonly names: readonly string[];

@@ -12,9 +12,13 @@
  * Source: the critical path of message-passing programs, as in C.-Q. Yang and B. Miller, "Critical
  * Path Analysis for the Execution of Parallel and Distributed Programs" (1988).
  */
-import { PHASES, type Phase } from '../records/phases.ts';
+import { PHASES, type Phase } from '../../../shared/records/phases.ts';
 import { AwaitedMessages, NOTICING } from './awaited-messages.ts';
-import { firstAfter, type Lane, type Timeline } from './timeline.ts';
+import {
+  firstAfter,
+  type Lane,
+  type Timeline,
+} from '../../../shared/trace/timeline.ts';
 
 export interface PathPart {
   /** The rank that was busy; of a message, the one that waited. */

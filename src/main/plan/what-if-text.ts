@@ -1,7 +1,7 @@
 /** Results of a replay in one sentence. */
-import { formatDuration } from '../words/units.ts';
-import type { Candidate } from './candidate.ts';
-import type { Replay, ReplayedMean } from './replay.ts';
+import { formatDuration } from '../../shared/words/units.ts';
+import type { Candidate } from '../../shared/forecast/candidate.ts';
+import type { Replay, ReplayedMean } from '../../shared/forecast/replay.ts';
 
 export function whatIfText(
   { change, recorded, replayed }: Pick<Replay, 'change' | 'recorded' | 'replayed'>,

@@ -1,6 +1,6 @@
 /** The cheapest δ, against the least cost found by trying each. */
 import { describe, expect, test } from 'vitest';
-import { bestDelta, deltaByBytes } from '../../../src/shared/cost-model/best-delta.ts';
+import { bestDelta, deltaByBytes } from '../../../src/agent/collectives/best-delta.ts';
 import {
   LOOPBACK,
   type NetworkCost,

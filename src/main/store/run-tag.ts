@@ -1,6 +1,6 @@
 /** A tag that users give to runs: one word, which filters find as it is. */
-import { inputError } from '../errors/errors.ts';
-import { isPrintable, shownValue } from '../words/printable.ts';
+import { inputError } from '../../shared/errors/errors.ts';
+import { isPrintable, shownValue } from '../../shared/words/printable.ts';
 
 const LONGEST_TAG = 40;
 /** Most tags of a run. */

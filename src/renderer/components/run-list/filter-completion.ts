@@ -2,10 +2,13 @@
  * Completions of a filter while it is written: keys where a term begins, values after its operator.
  * The chosen one takes the place of the part before the cursor.
  */
-import type { RunVocabulary } from './run-page.ts';
-import { filterTokens, type TextSpan } from './filter-tokens.ts';
-import { RUN_KEYS } from './run-key.ts';
-import { findKey } from './spec-keys.ts';
+import type { RunVocabulary } from '../../../shared/run-query/run-page.ts';
+import {
+  filterTokens,
+  type TextSpan,
+} from '../../../shared/run-query/filter-tokens.ts';
+import { RUN_KEYS } from '../../../shared/run-query/run-key.ts';
+import { findKey } from '../../../shared/run-query/spec-keys.ts';
 
 export interface Completion {
   /** The text that is put in. */

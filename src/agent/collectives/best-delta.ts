@@ -25,7 +25,7 @@ import {
   mergeSeconds,
   scatterSeconds,
   type NetworkCost,
-} from './network-cost.ts';
+} from '../../shared/cost-model/network-cost.ts';
 
 /** Bytes of an index. */
 const INDEX_BYTES = 4;

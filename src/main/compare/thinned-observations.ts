@@ -3,7 +3,10 @@
  * the first, the last and the best ones, so that a target is reached in the same stretch as
  * before.
  */
-import { MOST_OBSERVATIONS, type Observation } from './compared-run.ts';
+import {
+  MOST_OBSERVATIONS,
+  type Observation,
+} from '../../shared/comparison/compared-run.ts';
 
 /** Observations that stay of a stretch: first, last, least and greatest loss and metric. */
 const KEPT = 6;

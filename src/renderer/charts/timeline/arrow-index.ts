@@ -1,5 +1,5 @@
 /** Messages of a stretch of time, found without a look at all of them. */
-import type { Arrow } from './message-arrows.ts';
+import type { Arrow } from '../../../shared/trace/message-arrows.ts';
 
 export class ArrowIndex {
   readonly #arrows: readonly Arrow[];

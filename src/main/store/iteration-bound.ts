@@ -3,9 +3,12 @@
  * bound is known beforehand; the others are looked at.
  */
 import { z } from 'zod';
-import { jsonBound } from '../checks/json-bound.ts';
-import type { IterationField } from './iteration-field.ts';
-import { ITERATION_FIELDS, type IterationRecord } from './iteration.ts';
+import { jsonBound } from './json-bound.ts';
+import type { IterationField } from '../../shared/records/iteration-field.ts';
+import {
+  ITERATION_FIELDS,
+  type IterationRecord,
+} from '../../shared/records/iteration.ts';
 
 /** Name, quotes, colon, comma and a number of any digits. */
 const numberBytes = (name: string): number => name.length + 4 + jsonBound(0);
