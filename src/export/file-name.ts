@@ -1,5 +1,6 @@
 /** The name of an exported file. */
-import type { ExportFormat, ExportTableId } from '../shared/records/export-format.ts';
+import type { ExportFormat } from '../shared/records/export-format.ts';
+import type { ExportTableId } from '../shared/records/export-tables.ts';
 
 /**
  * `gradwire-ab12cd34.csv`, `gradwire-ab12cd34-switches.parquet`. TensorBoard finds its files by

@@ -2,9 +2,9 @@
 import {
   PIECE_FORMAT_IDS,
   type ExportFormat,
-  type ExportTableId,
   type PieceFormat,
 } from '../shared/records/export-format.ts';
+import { type ExportTableId } from '../shared/records/export-tables.ts';
 import type { CoreApi } from '../shared/rpc/rpc.ts';
 import type { ExportPiece, ExportPlace } from '../shared/rpc/run-pieces.ts';
 import type { RunDetail } from '../shared/rpc/run-summary.ts';

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { ensurePython, pythonFile } from '../../scripts/python-environment.ts';
-import { EXPORT_TABLE_IDS } from '../../src/shared/records/export-format.ts';
+import { EXPORT_TABLE_IDS } from '../../src/shared/records/export-tables.ts';
 import { TemporaryStore } from '../harness/temporary-store.ts';
 import { asText, parquetRows, partsOf } from '../unit/export/exported.ts';
 import { bucketSums, utilisation } from '../unit/export/measure-records.ts';

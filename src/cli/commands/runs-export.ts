@@ -5,11 +5,13 @@ import { appVersion } from '../../main/home/installation.ts';
 import { inputError } from '../../shared/errors/errors.ts';
 import {
   EXPORT_FORMAT_IDS,
-  EXPORT_TABLE_IDS,
   TABLE_FORMAT_IDS,
   type ExportFormat,
-  type ExportTableId,
 } from '../../shared/records/export-format.ts';
+import {
+  EXPORT_TABLE_IDS,
+  type ExportTableId,
+} from '../../shared/records/export-tables.ts';
 import { exportFile } from '../files/export-file.ts';
 import { writeParts } from '../files/write-parts.ts';
 import { catchUp } from '../session/catch-up.ts';

@@ -11,7 +11,10 @@ import {
   type Phase,
   type StepKind,
 } from '../../shared/records/phases.ts';
-import type { IterationRecord } from '../../shared/records/iteration.ts';
+import {
+  CHART_FIELDS as FIELDS,
+  type IterationRecord,
+} from '../../shared/records/iteration.ts';
 import { bytes, milliseconds, percent } from './quantities.ts';
 import { textTable } from './text-table.ts';
 
@@ -144,11 +147,11 @@ export class PhaseBreakdown {
       threads === 1 ? 'mean per iteration' : `mean per iteration, ${threads} at once`,
       ...phases.map((phase) => `  ${phase}`),
       'wall',
-      'hidden behind compute',
-      'dense bytes',
-      'payload bytes',
+      FIELDS.overlapped.title,
+      FIELDS.dense.title,
+      FIELDS.payload.title,
       ...(isPipeline ? ['activations, as f32', 'activations, sent'] : []),
-      'wire bytes sent',
+      FIELDS.wireSent.title,
       'records',
     ];
     const columns = plans.map((means) => means.column(phases, isPipeline));

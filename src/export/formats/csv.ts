@@ -1,6 +1,7 @@
 /** Lines of CSV. */
 import { csvCell } from '../../shared/words/csv-cell.ts';
-import type { Cell, CellTable } from '../tables/export-table.ts';
+import type { Cell } from '../../shared/records/table-column.ts';
+import type { CellTable } from '../tables/export-table.ts';
 import type { FilePart } from './file-part.ts';
 
 /** Lines of a table as CSV, a page at a time. */

@@ -4,7 +4,8 @@
  * texts UTF-8; null is what was not observed.
  */
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { Cell, CellTable, ColumnKind } from '../tables/export-table.ts';
+import type { Cell, ColumnKind } from '../../shared/records/table-column.ts';
+import type { CellTable } from '../tables/export-table.ts';
 import type { FilePart } from './file-part.ts';
 
 /** Cells of a group of rows, and its rows at most: some megabytes of memory. */

@@ -6,6 +6,7 @@ import { machineTitle } from '../../shared/machines/machine-names.ts';
 import { describeEmulated } from '../../shared/machines/emulated-network.ts';
 import { labelBeside } from '../../shared/plan/exchange-plan.ts';
 import { backendText } from '../../shared/records/backend-text.ts';
+import { CHART_FIELDS } from '../../shared/records/iteration.ts';
 import { ACCURACY, describeMetric, NO_METRIC } from '../../shared/records/metric.ts';
 import { PHASES } from '../../shared/records/phases.ts';
 import {
@@ -215,7 +216,7 @@ function meanBlocks({ bins }: ReportedRun): readonly Block[] {
       rows: [
         ...phases,
         ['whole iteration', formatDuration(wall), ''],
-        ['hidden behind compute', formatDuration(meanOf(bins, 'overlapped')), ''],
+        [CHART_FIELDS.overlapped.title, formatDuration(meanOf(bins, 'overlapped')), ''],
         ...bytes,
       ],
     },

@@ -6,7 +6,6 @@ import {
   BUCKET_MEASURE_IDS,
   BUCKET_MEASURES,
   type BucketMeasure,
-  type MeasureUnit,
 } from '../../shared/buckets/bucket-measures.ts';
 import { BucketTotals } from '../../shared/buckets/bucket-totals.ts';
 import {
@@ -15,8 +14,9 @@ import {
   type BucketSumsRecord,
 } from '../../shared/records/bucket-sums.ts';
 import type { BucketValues } from '../../shared/buckets/bucket-measures.ts';
-import { snakeCase } from './column-name.ts';
-import type { Column, ExportTable } from './export-table.ts';
+import { columnName } from './column-name.ts';
+import type { Column } from '../../shared/records/table-column.ts';
+import type { ExportTable } from './export-table.ts';
 import { measurePages } from './measure-pages.ts';
 
 interface BucketRow {
@@ -27,13 +27,6 @@ interface BucketRow {
   /** Means over the exchanges of the interval. */
   readonly means: BucketValues;
 }
-
-const ENDINGS: Readonly<Record<MeasureUnit, string>> = {
-  ms: '_ms',
-  bytes: '_bytes',
-  share: '',
-  number: '',
-};
 
 const COLUMNS: readonly Column<BucketRow>[] = [
   { name: 'from_iteration', kind: 'whole', cell: ({ record }) => record.from },
@@ -81,9 +74,8 @@ const COLUMNS: readonly Column<BucketRow>[] = [
 ];
 
 function meanColumn(measure: BucketMeasure): Column<BucketRow> {
-  const ending = ENDINGS[BUCKET_MEASURES[measure].unit];
   return {
-    name: `${snakeCase(measure)}${ending}`,
+    name: columnName(measure, BUCKET_MEASURES[measure].unit),
     kind: 'number',
     cell: ({ means }) => means[measure],
   };

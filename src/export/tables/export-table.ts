@@ -1,18 +1,7 @@
 /** A table of a run: columns with names, and rows that are read from the run's records. */
+import type { Cell, Column } from '../../shared/records/table-column.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { RunReader } from './run-reader.ts';
-
-/** The value in a place of a table; undefined: not observed. */
-export type Cell = string | number | undefined;
-
-/** The values that a column has: whole numbers, numbers or text. */
-export type ColumnKind = 'whole' | 'number' | 'text';
-
-export interface Column<R> {
-  readonly name: string;
-  readonly kind: ColumnKind;
-  readonly cell: (row: R) => Cell;
-}
 
 /** Some rows of a table, and how far it has been read with them. */
 interface RowPage<R> {

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import {
-  evaluationRecordSchema,
+  evaluationKind,
   type EvaluationRecord,
 } from '../../shared/records/evaluation.ts';
 import type { IterationField } from '../../shared/records/iteration-field.ts';
@@ -14,8 +14,9 @@ import {
   type IterationRecord,
 } from '../../shared/records/iteration.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
-import { snakeCase } from './column-name.ts';
-import type { Cell, Column, ColumnKind } from './export-table.ts';
+import type { Cell, Column, ColumnKind } from '../../shared/records/table-column.ts';
+import { columnName, fieldColumn } from './column-name.ts';
+import { columnsOfKind } from './record-tables.ts';
 
 /** A row: the record of a rank's iteration, and the evaluation after it; one may be missing. */
 export interface IterationRow {
@@ -25,13 +26,17 @@ export interface IterationRow {
 
 type IterationColumn = Column<IterationRow>;
 
-/** The columns of an iteration's fields: those that came later stand behind the first ones. */
-const FIELDS = ITERATION_FIELDS.flatMap(({ fields, group }) =>
+/** Fields of an iteration's record, in the order of their columns. */
+export const COLUMN_FIELDS = ITERATION_FIELDS.flatMap(({ fields, group }) =>
   Object.entries<IterationField>(fields).map(([name, field]) => ({
     path: group === '' ? [name] : [group, name],
-    ...field,
+    column: fieldColumn(group, name, field.unit),
+    field,
   })),
-).toSorted((a, b) => Number(a.isLater ?? false) - Number(b.isLater ?? false));
+).toSorted((a, b) => a.field.place - b.field.place);
+
+/** The place of what is not a field of the iteration: fields with a higher one came later. */
+const BESIDE = 2;
 
 export function iterationColumns({
   emulated,
@@ -44,31 +49,41 @@ export function iterationColumns({
       cell: ({ evaluation, record }) => record?.iteration ?? evaluation?.iteration,
     },
     { name: 'rank', kind: 'whole', cell: ({ record }) => record?.rank },
-    ...FIELDS.flatMap((field) => columnsOf(field, ranks)),
-    ...EVALUATED.map(({ path, kind }): IterationColumn => ({
-      name: `evaluation_${snakeCase(path)}${path === 'wall' ? '_ms' : ''}`,
+    ...fieldColumns(ranks, (place) => place < BESIDE),
+    ...EVALUATED.map(({ cell, kind, name }): IterationColumn => ({
+      name: `evaluation_${name}`,
       kind,
-      cell: ({ evaluation }) => cellOf(valueAt(evaluation, path.split('.'))),
+      cell: ({ evaluation }) => evaluation && cell(evaluation),
     })),
     // The same in every row: rows are often taken without their run.
     { name: 'emulated', kind: 'text', cell: () => emulated },
+    ...fieldColumns(ranks, (place) => place > BESIDE),
   ];
 }
 
-/** Fields of an evaluation, without those that the row or the run has already. */
-const EVALUATED = pathsOf(evaluationRecordSchema).filter(
-  ({ path }) => !/^(type|iteration|at|metricKind)\b/.test(path),
+/** Columns of an evaluation that are in rows of iterations, too. A new one is in its table alone. */
+const EVALUATED = columnsOfKind(evaluationKind).filter(({ name }) =>
+  /^((averaged_)?(loss|metric)|samples|wall_ms)$/.test(name),
 );
 
+const fieldColumns = (
+  ranks: number,
+  isIn: (place: number) => boolean,
+): readonly IterationColumn[] =>
+  COLUMN_FIELDS.filter(({ field }) => isIn(field.place)).flatMap((each) =>
+    columnsOf(each, ranks),
+  );
+
 function columnsOf(
-  { absent, column, path, schema }: (typeof FIELDS)[number],
+  { column, field, path }: (typeof COLUMN_FIELDS)[number],
   ranks: number,
 ): readonly IterationColumn[] {
-  if (path[0] === 'waitedFor') {
+  const { absent, phase, schema, unit } = field;
+  if (unwrapped(schema) instanceof z.ZodRecord) {
     return Array.from({ length: ranks }, (_, rank) => ({
-      name: `${column}_${rank}_ms`,
+      name: columnName(`${path.join('.')}.${rank}`, unit),
       kind: 'number' as const,
-      cell: ({ record }: IterationRow) => record && waitFor(record, rank),
+      cell: ({ record }: IterationRow) => record && partOf(record, path, phase, rank),
     }));
   }
   const cell = ({ record }: IterationRow): Cell =>
@@ -77,29 +92,18 @@ function columnsOf(
 }
 
 /**
- * Records name only ranks that were waited for: 0 for the others, so that means are those over all
- * iterations. Nothing, where there was a wait and nobody knows for whom.
+ * A rank's part of a phase. Records name only ranks that had one: 0 for the others, so that means are
+ * those over all iterations. Nothing, where the phase took time and nobody knows for whom.
  */
-const waitFor = (
-  { phases, waitedFor }: IterationRecord,
+function partOf(
+  record: IterationRecord,
+  path: readonly string[],
+  phase: IterationField['phase'],
   rank: number,
-): number | undefined =>
-  waitedFor?.[rank] ?? (waitedFor !== undefined || phases.wait === 0 ? 0 : undefined);
-
-interface Field {
-  readonly path: string;
-  readonly kind: ColumnKind;
-}
-
-/** Paths to the fields that hold values: `phases.compute`. */
-function pathsOf(schema: z.ZodObject, before = ''): readonly Field[] {
-  return Object.entries(schema.shape).flatMap(([name, field]) => {
-    const inner = unwrapped(field as z.ZodType);
-    const path = before + name;
-    return inner instanceof z.ZodObject
-      ? pathsOf(inner, `${path}.`)
-      : [{ path, kind: kindOf(inner) }];
-  });
+): number | undefined {
+  const parts = valueAt(record, path) as Readonly<Record<number, number>> | undefined;
+  if (parts !== undefined) return parts[rank] ?? 0;
+  return valueAt(record, ['phases', phase!]) === 0 ? 0 : undefined;
 }
 
 /** The kind of a field's cells: flags are 1 and 0, lists are JSON. */

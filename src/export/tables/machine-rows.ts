@@ -17,7 +17,8 @@ import {
   type MachineValues,
 } from '../../shared/utilisation/machine-measures.ts';
 import { snakeCase } from './column-name.ts';
-import type { Column, ExportTable } from './export-table.ts';
+import type { Column } from '../../shared/records/table-column.ts';
+import type { ExportTable } from './export-table.ts';
 import { measurePages } from './measure-pages.ts';
 
 interface IntervalRow {

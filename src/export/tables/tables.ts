@@ -1,12 +1,30 @@
 /** The tables of a run, by their ids. */
-import type { ExportTableId } from '../../shared/records/export-format.ts';
+import type { ExportTableId } from '../../shared/records/export-tables.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import { bucketTable } from './bucket-rows.ts';
-import { eventTable, evaluationTable, switchTable } from './event-tables.ts';
-import { cellsOf, type CellTable } from './export-table.ts';
+import { eventTable } from './event-table.ts';
+import { cellsOf, type CellTable, type ExportTable } from './export-table.ts';
 import { iterationTable } from './iteration-rows.ts';
 import { gpuTable, machineTable, processTable } from './machine-rows.ts';
+import { RECORD_TABLES } from './record-tables.ts';
 import type { RunReader } from './run-reader.ts';
+
+type ReadTable = (reader: RunReader, run: RunSummary) => CellTable;
+
+const readerOf =
+  <R>(table: ExportTable<R>): ReadTable =>
+  (reader, run) =>
+    cellsOf(table, reader, run);
+
+/** Tables whose rows are not records of one kind as they are. */
+const OTHERS: Readonly<Partial<Record<string, ReadTable>>> = {
+  iterations: readerOf(iterationTable),
+  events: readerOf(eventTable),
+  buckets: readerOf(bucketTable),
+  machines: readerOf(machineTable),
+  processes: readerOf(processTable),
+  gpus: readerOf(gpuTable),
+};
 
 /** Reads a table of a run, cell by cell. */
 export function readTable(
@@ -14,24 +32,8 @@ export function readTable(
   reader: RunReader,
   run: RunSummary,
 ): CellTable {
-  switch (id) {
-    case 'iterations':
-      return cellsOf(iterationTable, reader, run);
-    case 'evaluations':
-      return cellsOf(evaluationTable, reader, run);
-    case 'switches':
-      return cellsOf(switchTable, reader, run);
-    case 'events':
-      return cellsOf(eventTable, reader, run);
-    case 'buckets':
-      return cellsOf(bucketTable, reader, run);
-    case 'machines':
-      return cellsOf(machineTable, reader, run);
-    case 'processes':
-      return cellsOf(processTable, reader, run);
-    case 'gpus':
-      return cellsOf(gpuTable, reader, run);
-    default:
-      return id satisfies never;
-  }
+  const ofKind = RECORD_TABLES.get(id);
+  const read = ofKind === undefined ? OTHERS[id] : readerOf(ofKind);
+  if (read === undefined) throw new Error(`internal: nothing makes the table ${id}`);
+  return read(reader, run);
 }

@@ -5,6 +5,7 @@
  */
 import type { EvaluationRecord } from '../../shared/records/evaluation.ts';
 import { ACCURACY, type MetricKind } from '../../shared/records/metric.ts';
+import type { IterationField } from '../../shared/records/iteration-field.ts';
 import { eventText } from '../../shared/records/record-kinds.ts';
 import {
   ITERATION_FIELDS,
@@ -12,6 +13,7 @@ import {
 } from '../../shared/records/iteration.ts';
 import type { RunSummary } from '../../shared/rpc/run-summary.ts';
 import type { FilePart } from '../formats/file-part.ts';
+import { fieldColumn } from '../tables/column-name.ts';
 import { iterationPieces, logPages, type RunReader } from '../tables/run-reader.ts';
 import { EventFile } from './event-file.ts';
 
@@ -75,15 +77,17 @@ const GROUPS = { '': 'step', phases: 'phases', bytes: 'bytes', activations: 'byt
 /** Every field that may be a number, but the time of day, which each event has. */
 const scalarsOf = ({ id }: MetricKind): readonly Scalar[] =>
   ITERATION_FIELDS.flatMap(({ fields, group }) =>
-    Object.entries(fields).flatMap(
-      ([name, { absent, column, schema }]): readonly Scalar[] => {
-        if (name === 'at') return [];
+    Object.entries<IterationField>(fields).flatMap(
+      ([name, { absent, schema, unit }]): readonly Scalar[] => {
+        if (unit === 'moment') return [];
         const named: Readonly<Partial<Record<string, string>>> = {
           loss: 'training/loss',
           metric: `training/${id}`,
           lr: 'training/lr',
         };
-        const tag = named[group === '' ? name : ''] ?? `${GROUPS[group]}/${column}`;
+        const tag =
+          named[group === '' ? name : ''] ??
+          `${GROUPS[group]}/${fieldColumn(group, name, unit)}`;
         // A flag's stands for the flag in columns, and is no value of the field.
         const otherwise = schema.safeParse(absent).success ? absent : undefined;
         const of = (record: IterationRecord): unknown => {

@@ -1,5 +1,5 @@
 /** A chart's numbers as a table: exactly what is drawn, no more and no less. */
-import type { Cell } from '../../export/tables/export-table.ts';
+import type { Cell } from '../../shared/records/table-column.ts';
 
 export interface TableTwin {
   readonly columns: readonly string[];

@@ -1,6 +1,6 @@
 /** A chart's table as CSV: its numbers unrounded, ranges of iterations in two columns. */
 import { csvLine } from '../../export/formats/csv.ts';
-import type { Cell } from '../../export/tables/export-table.ts';
+import type { Cell } from '../../shared/records/table-column.ts';
 import type { TableCell, TableTwin } from './table-twin.ts';
 
 export function twinCsv({ columns, rows }: TableTwin): string {

@@ -8,10 +8,8 @@ import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import { describeCatchUp, type CatchUp } from '../../shared/records/catch-up.ts';
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
 import { exportFileName } from '../../export/file-name.ts';
-import type {
-  ExportFormat,
-  ExportTableId,
-} from '../../shared/records/export-format.ts';
+import type { ExportFormat } from '../../shared/records/export-format.ts';
+import type { ExportTableId } from '../../shared/records/export-tables.ts';
 import type { AppApi, AppInfo, Preset } from '../../shared/rpc/rpc.ts';
 import { unitsOf } from '../../shared/settings/unit-settings.ts';
 import { provideUnits } from '../../shared/words/display-units.ts';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { count } from './fields.ts';
-import { eventKind, NEVER_REPEATED } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES } from './record-kind.ts';
 
 const alertRecordSchema = z.strictObject({
   type: z.literal('alert'),
@@ -29,6 +29,7 @@ export const alertKind = eventKind({
   repetition: NEVER_REPEATED,
   thinning: 'history',
   printed: (alert) => [alertLine(alert)],
+  tables: NO_TABLES,
   folds: false,
   text: ({ iteration, message, next, phase, title }) => ({
     tone: phase === 'raised' ? 'warn' : 'plain',

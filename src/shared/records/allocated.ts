@@ -1,7 +1,7 @@
 /** The scheduler has started the job: ranks can start on its nodes. */
 import { z } from 'zod';
 import { describeAllocated } from './queue-text.ts';
-import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES, unchanged } from './record-kind.ts';
 
 const allocatedRecordSchema = z.strictObject({
   type: z.literal('allocated'),
@@ -21,6 +21,7 @@ export const allocatedKind = eventKind({
   repetition: NEVER_REPEATED,
   thinning: 'history',
   printed: (record) => [describeAllocated(record)],
+  tables: NO_TABLES,
   folds: false,
   text: (record) => ({
     tone: 'good',

@@ -108,4 +108,11 @@ export const bucketSumsKind = recordKind({
   },
   thinning: 'measures',
   printed: unprinted,
+  tables: [
+    {
+      id: 'buckets',
+      title: 'Buckets, a row per rank and interval',
+      columns: 'parts',
+    },
+  ],
 });

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { formatPercent, formatQuantity } from '../words/units.ts';
 import { bucketName } from './bucket-name.ts';
 import { count } from './fields.ts';
-import { eventKind, unchanged, unprinted } from './record-kind.ts';
+import { eventKind, NO_TABLES, unchanged, unprinted } from './record-kind.ts';
 
 const bucketsRecordSchema = z.strictObject({
   type: z.literal('buckets'),
@@ -64,6 +64,7 @@ export const bucketsKind = eventKind({
   repetition: { by: 'iteration' },
   thinning: 'measures',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: true,
   text: ({ buckets, iteration }) => ({
     tone: 'plain',

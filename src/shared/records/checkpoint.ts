@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { formatBytes, formatDuration } from '../words/units.ts';
 import { count, time } from './fields.ts';
-import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
+import {
+  eventKind,
+  NEVER_REPEATED,
+  NO_TABLES,
+  unchanged,
+  unprinted,
+} from './record-kind.ts';
 
 const checkpointRecordSchema = z.strictObject({
   type: z.literal('checkpoint'),
@@ -22,6 +28,7 @@ export const checkpointKind = eventKind({
   repetition: NEVER_REPEATED,
   thinning: 'measures',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: true,
   text: ({ bytes, iteration, node, wall }, { machine }) => ({
     tone: 'plain',

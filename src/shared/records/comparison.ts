@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatPercent, formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
 import { magnitudesSchema } from './magnitudes.ts';
-import { eventKind, unchanged, unprinted } from './record-kind.ts';
+import { eventKind, NO_TABLES, unchanged, unprinted } from './record-kind.ts';
 
 const rivalMethodSchema = z.strictObject({
   /** The largest elements, as top-k keeps them, or all signs with one magnitude, as one bit does. */
@@ -41,6 +41,7 @@ export const comparisonKind = eventKind({
   repetition: { by: 'iteration' },
   thinning: 'measures',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: true,
   text: ({ bound, cosine, error, iteration }) => ({
     tone: 'plain',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { formatPercent } from '../words/units.ts';
 import { count } from './fields.ts';
-import { eventKind, unchanged, unprinted } from './record-kind.ts';
+import { eventKind, NO_TABLES, unchanged, unprinted } from './record-kind.ts';
 
 const divergenceRecordSchema = z.strictObject({
   type: z.literal('divergence'),
@@ -18,6 +18,7 @@ export const divergenceKind = eventKind({
   thinning: 'measures',
   // The end has the newest one.
   printed: unprinted,
+  tables: NO_TABLES,
   folds: true,
   text: ({ iteration, value }) => ({
     tone: 'warn',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeMetric, formatMetric, metricKindSchema } from './metric.ts';
 import { formatQuantity } from '../words/units.ts';
 import { count } from './fields.ts';
-import { eventKind, NEVER_REPEATED, unprinted } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES, unprinted } from './record-kind.ts';
 
 const doneRecordSchema = z.strictObject({
   type: z.literal('done'),
@@ -40,6 +40,7 @@ export const doneKind = eventKind({
   thinning: 'history',
   // The run's last lines have it.
   printed: unprinted,
+  tables: NO_TABLES,
   folds: false,
   text: (record) => ({
     tone: 'good',

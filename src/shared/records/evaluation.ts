@@ -1,9 +1,10 @@
 /** The test set, evaluated together by all ranks after an iteration. Made by rank 0. */
 import { z } from 'zod';
-import { describeMetric, metricKindSchema } from './metric.ts';
+import { ACCURACY, describeMetric, metricKindSchema } from './metric.ts';
 import { formatCount, formatDuration, formatQuantity } from '../words/units.ts';
 import { count, time } from './fields.ts';
 import { eventKind, unprinted } from './record-kind.ts';
+import { number, whole, words } from './table-column.ts';
 
 export const evaluationRecordSchema = z.strictObject({
   type: z.literal('evaluation'),
@@ -31,6 +32,23 @@ export const evaluationKind = eventKind({
   thinning: 'measures',
   // The line of progress and the end have the newest one.
   printed: unprinted,
+  tables: [
+    {
+      id: 'evaluations',
+      title: 'Evaluations on the test set',
+      columns: [
+        whole('iteration', (r: EvaluationRecord) => r.iteration),
+        number('at_ms', (r: EvaluationRecord) => r.at),
+        number('loss', (r: EvaluationRecord) => r.loss),
+        number('metric', (r: EvaluationRecord) => r.metric),
+        number('averaged_loss', (r: EvaluationRecord) => r.averaged?.loss),
+        number('averaged_metric', (r: EvaluationRecord) => r.averaged?.metric),
+        words('metric_name', (r: EvaluationRecord) => (r.metricKind ?? ACCURACY).id),
+        whole('samples', (r: EvaluationRecord) => r.samples),
+        number('wall_ms', (r: EvaluationRecord) => r.wall),
+      ],
+    },
+  ],
   folds: true,
   text: (record) => ({
     tone: 'plain',

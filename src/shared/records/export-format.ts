@@ -28,22 +28,6 @@ export const PIECE_FORMAT_IDS = ['json', 'jsonl', 'csv'] as const;
 
 export type PieceFormat = (typeof PIECE_FORMAT_IDS)[number];
 
-/** The tables of a run, one for each file in a format of tables. */
-export const EXPORT_TABLES = [
-  { id: 'iterations', title: 'Iterations, a row per rank and iteration' },
-  { id: 'evaluations', title: 'Evaluations on the test set' },
-  { id: 'switches', title: 'Switches, with the plans before and after' },
-  { id: 'events', title: 'Events, in words and whole' },
-  { id: 'buckets', title: 'Buckets, a row per rank and interval' },
-  { id: 'machines', title: 'Machines, a row per machine and interval' },
-  { id: 'processes', title: 'Ranks’ processes, a row per rank and interval' },
-  { id: 'gpus', title: 'GPUs, a row per GPU and interval' },
-] as const;
-
-export type ExportTableId = (typeof EXPORT_TABLES)[number]['id'];
-
-export const EXPORT_TABLE_IDS = EXPORT_TABLES.map(({ id }) => id);
-
 /** The formats of tables: others have all of a run in one file. */
 export const TABLE_FORMAT_IDS = [
   'csv',

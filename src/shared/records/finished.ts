@@ -3,7 +3,13 @@
  * in the journal of rank 0's node.
  */
 import { z } from 'zod';
-import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
+import {
+  eventKind,
+  NEVER_REPEATED,
+  NO_TABLES,
+  unchanged,
+  unprinted,
+} from './record-kind.ts';
 
 const finishedRecordSchema = z.strictObject({
   type: z.literal('finished'),
@@ -17,6 +23,7 @@ export const finishedKind = eventKind({
   repetition: NEVER_REPEATED,
   thinning: 'history',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: false,
   text: ({ node }, { machine }) => ({
     tone: 'plain',

@@ -5,7 +5,13 @@
 import { z } from 'zod';
 import { formatDuration } from '../words/units.ts';
 import { count, time } from './fields.ts';
-import { eventKind, NEVER_REPEATED, unchanged, unprinted } from './record-kind.ts';
+import {
+  eventKind,
+  NEVER_REPEATED,
+  NO_TABLES,
+  unchanged,
+  unprinted,
+} from './record-kind.ts';
 
 const predictedExchange = {
   /** The largest bucket's collective; `allgather` if nothing is summed. */
@@ -64,6 +70,7 @@ export const forecastKind = eventKind({
   repetition: NEVER_REPEATED,
   thinning: 'history',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: false,
   text: ({ offered, own }) => ({
     tone: 'plain',

@@ -2,7 +2,7 @@
 import { machineName } from '../machines/machine-names.ts';
 import { z } from 'zod';
 import { errorDataSchema } from './fields.ts';
-import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES, unchanged } from './record-kind.ts';
 
 const interruptedRecordSchema = z.strictObject({
   type: z.literal('interrupted'),
@@ -19,6 +19,7 @@ export const interruptedKind = eventKind({
   printed: ({ error, node }, { nodes }) => [
     `interrupted at ${machineName(node, nodes)}: ${error.message}`,
   ],
+  tables: NO_TABLES,
   folds: false,
   text: ({ error, node }, { machine }) => ({
     tone: 'bad',

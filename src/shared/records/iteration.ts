@@ -8,32 +8,65 @@ import { count, time } from './fields.ts';
 import { schemasOf, type IterationFields } from './iteration-field.ts';
 import { recordKind, unprinted } from './record-kind.ts';
 
-const phasesSchema = z.strictObject({
-  ...(Object.fromEntries(PHASES.map((phase) => [phase, time])) as Record<
+const phaseField = <S extends z.ZodType>(phase: Phase, schema: S) =>
+  ({ schema, unit: 'ms', phase, place: 0, chart: 'mean' }) as const;
+
+const phaseFields = <P extends Phase, S extends z.ZodType>(
+  names: readonly P[],
+  schema: S,
+): Record<P, ReturnType<typeof phaseField<S>>> =>
+  Object.fromEntries(
+    names.map((phase) => [phase, phaseField(phase, schema)]),
+  ) as ReturnType<typeof phaseFields<P, S>>;
+
+/** Milliseconds of each phase; those of a pipeline are absent elsewhere. */
+const PHASE_TIMES = {
+  ...(phaseFields(PHASES, time) as Record<
     Exclude<Phase, PipelinePhase>,
-    typeof time
+    ReturnType<typeof phaseField<typeof time>>
   >),
-  ...(Object.fromEntries(
-    PIPELINE_PHASES.map((phase) => [phase, time.optional()]),
-  ) as Record<PipelinePhase, z.ZodOptional<typeof time>>),
-});
+  ...phaseFields(PIPELINE_PHASES, time.optional()),
+};
 
 /** Times of the iteration as a whole. */
 const TIMES = {
-  at: { schema: z.number(), column: 'at_ms', chart: 'mean' },
+  at: {
+    schema: z.number(),
+    unit: 'moment',
+    place: 0,
+    chart: 'mean',
+  },
   /** The iteration's wall time; the phases add up to it. */
-  wall: { schema: time, column: 'wall_ms', chart: 'band' },
+  wall: {
+    schema: time,
+    unit: 'ms',
+    phase: 'all',
+    place: 0,
+    chart: 'band',
+  },
 } as const satisfies IterationFields;
 
 const CIRCUMSTANCES = {
   /** The part of `wait` spent on each awaited rank, by rank. */
-  waitedFor: { schema: z.record(z.string(), time).optional(), column: 'waited_for' },
+  waitedFor: {
+    schema: z.record(z.string(), time).optional(),
+    unit: 'ms',
+    phase: 'wait',
+    place: 0,
+  },
   /**
    * Communication hidden under compute: compressing and summing while bytes were in
    * flight, and all parts of an exchange that ran while the trainer computed (`overlap`,
    * `doubleBuffer`). It is in no phase.
    */
-  overlapped: { schema: time, column: 'overlapped_ms', chart: 'mean' },
+  overlapped: {
+    schema: time,
+    title: 'hidden behind compute',
+    unit: 'ms',
+    phase: 'none',
+    place: 0,
+    chart: 'mean',
+  },
   /**
    * Iterations by which the applied gradient is older than the weights (`doubleBuffer`), or
    * iterations of the slowest rank whose pushes the weights lacked (asynchronous training);
@@ -41,24 +74,28 @@ const CIRCUMSTANCES = {
    */
   staleness: {
     schema: count.optional(),
-    column: 'staleness',
-    isLater: true,
+    unit: 'number',
+    place: 1,
     absent: 0,
   },
   /** The trainer thread that computed the gradient, if the rank has several. */
-  trainerThread: { schema: count.optional(), column: 'trainer_thread', isLater: true },
+  trainerThread: {
+    schema: count.optional(),
+    unit: 'none',
+    place: 1,
+  },
   /** Set if the rank also sent all of its residual (`parallelism.drainEvery`). */
   drained: {
     schema: z.literal(true).optional(),
-    column: 'drained',
-    isLater: true,
+    unit: 'none',
+    place: 1,
     absent: 0,
   },
   /** Set if ranks did not exchange in this iteration (local steps): nothing was sent. */
   exchanged: {
     schema: z.literal(false).optional(),
-    column: 'exchanged',
-    isLater: true,
+    unit: 'none',
+    place: 1,
     absent: 1,
   },
 } as const satisfies IterationFields;
@@ -68,32 +105,67 @@ const BYTES = {
    * 4·n: the size of uncompressed f32, in every iteration; where models of a program step in turns, n
    * are the elements of those that step.
    */
-  dense: { schema: count, column: 'dense_bytes', chart: 'mean' },
+  dense: {
+    schema: count,
+    title: 'dense bytes',
+    unit: 'bytes',
+    place: 0,
+    chart: 'mean',
+  },
   /** The encoded bytes the method produced; absent if a hook of the program's own sends what nobody here sees. */
-  payload: { schema: count.optional(), column: 'payload_bytes', chart: 'mean' },
+  payload: {
+    schema: count.optional(),
+    title: 'payload bytes',
+    unit: 'bytes',
+    place: 0,
+    chart: 'mean',
+  },
   /**
    * Counted at the sockets, framing included; absent, as all below, of a program that communicates
    * by itself.
    */
-  wireSent: { schema: count.optional(), column: 'wire_sent_bytes', chart: 'mean' },
+  wireSent: {
+    schema: count.optional(),
+    title: 'wire bytes sent',
+    unit: 'bytes',
+    place: 0,
+    chart: 'mean',
+  },
   /** The same for what was received. */
   wireReceived: {
     schema: count.optional(),
-    column: 'wire_received_bytes',
+    unit: 'bytes',
+    place: 0,
     chart: 'mean',
   },
   /** The part of `wireSent` that is framing. */
-  framingSent: { schema: count.optional(), column: 'framing_sent_bytes' },
+  framingSent: {
+    schema: count.optional(),
+    unit: 'bytes',
+    place: 0,
+  },
   /** The part of `wireReceived` that is framing. */
-  framingReceived: { schema: count.optional(), column: 'framing_received_bytes' },
+  framingReceived: {
+    schema: count.optional(),
+    unit: 'bytes',
+    place: 0,
+  },
 } as const satisfies IterationFields;
 
 /** Activations that a pipeline stage sent to other stages: bytes as f32, and encoded. */
 const ACTIVATIONS = {
   /** Bytes of these activations as uncompressed f32. */
-  dense: { schema: count, column: 'activations_dense_bytes' },
+  dense: {
+    schema: count,
+    unit: 'bytes',
+    place: 0,
+  },
   /** Bytes of these activations as encoded. */
-  payload: { schema: count, column: 'activations_payload_bytes' },
+  payload: {
+    schema: count,
+    unit: 'bytes',
+    place: 0,
+  },
   /**
    * Every `inspectEvery` iterations, for activations sent forward: for some sparsities, the
    * mean over rows of the k-th largest magnitude, where k units of a row would be sent.
@@ -110,28 +182,44 @@ const ACTIVATIONS = {
       )
       .readonly()
       .optional(),
-    column: 'activations_thresholds',
-    isLater: true,
+    unit: 'none',
+    place: 1,
   },
 } as const satisfies IterationFields;
 
 const RESULTS = {
   /** Entries that this rank sent, k; absent if the method does not select. */
-  nnzLocal: { schema: count.optional(), column: 'nnz_local', chart: 'mean' },
+  nnzLocal: {
+    schema: count.optional(),
+    unit: 'number',
+    place: 0,
+    chart: 'mean',
+  },
   /** Entries of the reduced result, K, if observed. */
-  nnzReduced: { schema: count.optional(), column: 'nnz_reduced', chart: 'mean' },
+  nnzReduced: {
+    schema: count.optional(),
+    unit: 'number',
+    place: 0,
+    chart: 'mean',
+  },
   /** nnzLocal / n. */
-  density: { schema: z.number().optional(), column: 'density', chart: 'mean' },
+  density: {
+    schema: z.number().optional(),
+    unit: 'share',
+    place: 0,
+    chart: 'mean',
+  },
   /** Thresholds recomputed by a method that reuses them. */
   thresholdRefreshes: {
     schema: count.optional(),
-    column: 'threshold_refreshes',
-    isLater: true,
+    unit: 'number',
+    place: 1,
   },
   /** Norm of this rank's residual, if the method keeps one. */
   residualNorm: {
     schema: z.number().optional(),
-    column: 'residual_norm',
+    unit: 'number',
+    place: 0,
     chart: 'mean',
   },
   /**
@@ -140,18 +228,40 @@ const RESULTS = {
    */
   clipped: {
     schema: z.number().optional(),
-    column: 'clipped',
-    isLater: true,
+    unit: 'number',
+    place: 1,
     absent: 1,
   },
   /** Absent if nothing is trained. */
-  loss: { schema: z.number().optional(), column: 'loss', chart: 'band' },
+  loss: {
+    schema: z.number().optional(),
+    unit: 'number',
+    place: 0,
+    chart: 'band',
+  },
   /** The model's metric on the rank's own batch; accuracy is 0…1. */
-  metric: { schema: z.number().optional(), column: 'metric', chart: 'band' },
-  lr: { schema: z.number(), column: 'lr' },
-  epoch: { schema: count, column: 'epoch' },
-  method: { schema: z.string(), column: 'method' },
-  collective: { schema: z.string(), column: 'collective' },
+  metric: {
+    schema: z.number().optional(),
+    unit: 'metric',
+    place: 0,
+    chart: 'band',
+  },
+  lr: {
+    schema: z.number(),
+    unit: 'number',
+    place: 0,
+  },
+  epoch: { schema: count, unit: 'none', place: 0 },
+  method: {
+    schema: z.string(),
+    unit: 'none',
+    place: 0,
+  },
+  collective: {
+    schema: z.string(),
+    unit: 'none',
+    place: 0,
+  },
 } as const satisfies IterationFields;
 
 export const iterationRecordSchema = z.strictObject({
@@ -160,7 +270,7 @@ export const iterationRecordSchema = z.strictObject({
   iteration: count,
   ...schemasOf(TIMES),
   /** Milliseconds of each phase; they add up to `wall`. */
-  phases: phasesSchema,
+  phases: z.strictObject(schemasOf(PHASE_TIMES)),
   ...schemasOf(CIRCUMSTANCES),
   /** Bytes of the iteration's exchange. */
   bytes: z.strictObject(schemasOf(BYTES)),
@@ -170,15 +280,12 @@ export const iterationRecordSchema = z.strictObject({
 });
 export type IterationRecord = z.infer<typeof iterationRecordSchema>;
 
-/** Fields by the group that they are in; the record itself has those of the group ``. */
+/**
+ * Fields by the group that they are in; the record itself has those of the group ``.
+ */
 export const ITERATION_FIELDS = [
   { group: '', fields: TIMES },
-  {
-    group: 'phases',
-    fields: Object.fromEntries(
-      PHASES.map((phase) => [phase, { schema: time, column: `${phase}_ms` }]),
-    ) as IterationFields,
-  },
+  { group: 'phases', fields: PHASE_TIMES },
   { group: '', fields: CIRCUMSTANCES },
   { group: 'bytes', fields: BYTES },
   { group: 'activations', fields: ACTIVATIONS },
@@ -196,4 +303,11 @@ export const iterationKind = recordKind({
   repetition: { by: 'rank and iteration' },
   thinning: 'iterations',
   printed: unprinted,
+  tables: [
+    {
+      id: 'iterations',
+      title: 'Iterations, a row per rank and iteration',
+      columns: 'parts',
+    },
+  ],
 });

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { count } from './fields.ts';
-import { NEVER_REPEATED, recordKind } from './record-kind.ts';
+import { NEVER_REPEATED, NO_TABLES, recordKind } from './record-kind.ts';
 
 const logRecordSchema = z.strictObject({
   type: z.literal('log'),
@@ -36,4 +36,5 @@ export const logKind = recordKind({
       : level === undefined
         ? []
         : [`rank ${rank} printed: ${text}`],
+  tables: NO_TABLES,
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../codes/error-code.ts';
 import { count, time } from './fields.ts';
-import { eventKind, unchanged } from './record-kind.ts';
+import { eventKind, NO_TABLES, unchanged } from './record-kind.ts';
 
 /** Times of an exchange that `COMPRESSION_DOES_NOT_PAY` compares, in milliseconds. */
 const comparedExchangesSchema = z.strictObject({
@@ -47,6 +47,7 @@ export const noticeKind = eventKind({
     const who = rank === undefined ? '' : `rank ${rank}: `;
     return [`warning: ${who}${message}`];
   },
+  tables: NO_TABLES,
   folds: false,
   text: ({ level, message, rank }, names) => ({
     tone: level === 'warning' ? 'warn' : 'plain',

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { formatDateTime } from '../words/units.ts';
 import { describeQueued, queueAdvice, queuedJob, reasonText } from './queue-text.ts';
-import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES, unchanged } from './record-kind.ts';
 
 const queuedRecordSchema = z.strictObject({
   type: z.literal('queued'),
@@ -28,6 +28,7 @@ export const queuedKind = eventKind({
     const advice = queueAdvice(record);
     return [describeQueued(record), ...(advice === undefined ? [] : [advice])];
   },
+  tables: NO_TABLES,
   folds: true,
   text: ({ expected, job, node, reason }) => ({
     tone: 'plain',

@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import type { ErrorData } from '../errors/errors.ts';
 import type { MetricKind } from './metric.ts';
+import type { Column } from './table-column.ts';
 
 export type RecordSchema = z.ZodType<{ type: string; at: number }>;
 
@@ -48,12 +49,28 @@ interface PrintedRun {
   readonly isProgram: boolean;
 }
 
-export interface RecordKind<S extends RecordSchema = RecordSchema> {
+/** A table of exports that has a kind's records. */
+interface RecordTable<R, T extends string> {
+  readonly id: T;
+  readonly title: string;
+  /**
+   * Columns of a table with a row for each record. `parts`: its rows are made of several records
+   * or of parts of one, in a file of `export/tables`.
+   */
+  readonly columns: readonly Column<R>[] | 'parts';
+}
+
+export interface RecordKind<
+  S extends RecordSchema = RecordSchema,
+  T extends string = string,
+> {
   readonly schema: S;
   readonly repetition: Repetition<z.infer<S>>;
   readonly thinning: Thinning;
   /** Lines of `gradwire run`; empty if it prints nothing. */
   readonly printed: (record: z.infer<S>, run: PrintedRun) => readonly string[];
+  /** The tables that exports have of its records, besides that of all events. */
+  readonly tables: readonly RecordTable<z.infer<S>, T>[];
 }
 
 export interface EventText {
@@ -99,7 +116,8 @@ interface SummaryChange {
 /** A kind whose records are in the run's list of events: all but iterations and printed lines. */
 export interface EventKind<
   S extends RecordSchema = RecordSchema,
-> extends RecordKind<S> {
+  T extends string = string,
+> extends RecordKind<S, T> {
   /**
    * Whether the newest of consecutive measurements represents the earlier ones of its kind in
    * the list of events.
@@ -111,16 +129,20 @@ export interface EventKind<
 }
 
 /** Checks a definition's types; returns it as it is. */
-export const recordKind = <S extends RecordSchema>(
-  kind: RecordKind<S>,
-): RecordKind<S> => kind;
+export const recordKind = <S extends RecordSchema, T extends string = never>(
+  kind: RecordKind<S, T>,
+): RecordKind<S, T> => kind;
 
 /** Checks a definition's types; returns it as it is. */
-export const eventKind = <S extends RecordSchema>(kind: EventKind<S>): EventKind<S> =>
-  kind;
+export const eventKind = <S extends RecordSchema, T extends string = never>(
+  kind: EventKind<S, T>,
+): EventKind<S, T> => kind;
 
 /** Prints nothing: for kinds that `gradwire run` leaves out. */
 export const unprinted = (): readonly string[] => [];
+
+/** No tables: for kinds whose records are in that of all events, or in none. */
+export const NO_TABLES = [] as const;
 
 /** Changes nothing: for kinds that leave the summary as it is. */
 export const unchanged = (): undefined => undefined;

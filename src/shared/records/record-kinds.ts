@@ -44,7 +44,7 @@ const DIVERGED = 'Training has diverged. Launch it again with a smaller optimize
 const FOREIGN =
   'Use the same version of Gradwire everywhere. If you already do, report this as a bug.';
 
-const EVENT_KINDS = [
+export const EVENT_KINDS = [
   evaluationKind,
   switchKind,
   divergenceKind,
@@ -67,14 +67,14 @@ const EVENT_KINDS = [
   finishedKind,
 ] as const;
 
-export const RECORD_KINDS = [
-  iterationKind,
-  ...EVENT_KINDS,
+export const OTHER_KINDS = [
   logKind,
   traceKind,
   bucketSumsKind,
   utilisationKind,
 ] as const;
+
+export const RECORD_KINDS = [iterationKind, ...EVENT_KINDS, ...OTHER_KINDS] as const;
 
 type RecordOf<K extends readonly { readonly schema: z.ZodType }[]> = z.infer<
   K[number]['schema']

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { count, processesSchema } from './fields.ts';
 import { ranksOn } from './rank-places.ts';
-import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES, unchanged } from './record-kind.ts';
 
 const restartedRecordSchema = z.strictObject({
   type: z.literal('restarted'),
@@ -28,6 +28,7 @@ export const restartedKind = eventKind({
         : `resume${s} from a checkpoint`;
     return [`── iteration ${iteration}: ${ranksOn(processes, nodes)} ${how}`];
   },
+  tables: NO_TABLES,
   folds: false,
   text: ({ iteration, node }, { machine }) => ({
     tone: 'good',

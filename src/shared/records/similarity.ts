@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { bucketName } from './bucket-name.ts';
 import { count } from './fields.ts';
-import { eventKind, unchanged, unprinted } from './record-kind.ts';
+import { eventKind, NO_TABLES, unchanged, unprinted } from './record-kind.ts';
 
 const similarityRecordSchema = z.strictObject({
   type: z.literal('similarity'),
@@ -42,6 +42,7 @@ export const similarityKind = eventKind({
   repetition: { by: 'iteration' },
   thinning: 'measures',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: true,
   text: ({ buckets, iteration }) => ({
     tone: 'plain',

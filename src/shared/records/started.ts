@@ -8,7 +8,12 @@ import { formatCount } from '../words/units.ts';
 import { backendText } from './backend-text.ts';
 import { count, planSchema, processesSchema, time } from './fields.ts';
 import { describePlaces, ranksOn } from './rank-places.ts';
-import { eventKind, NEVER_REPEATED, type EventNames } from './record-kind.ts';
+import {
+  eventKind,
+  type EventNames,
+  NEVER_REPEATED,
+  NO_TABLES,
+} from './record-kind.ts';
 
 const emulatedLink = {
   /** Bit/s of a rank's link in each direction. */
@@ -76,6 +81,7 @@ export const startedKind = eventKind({
       ...(places === undefined ? [] : [places]),
     ];
   },
+  tables: NO_TABLES,
   folds: false,
   text: (record, names) => ({
     tone: 'plain',

@@ -4,6 +4,7 @@ import { capitalized } from '../words/capitalized.ts';
 import { describeSwitch } from '../plan/exchange-plan.ts';
 import { count, planSchema, time } from './fields.ts';
 import { eventKind } from './record-kind.ts';
+import { number, whole, words } from './table-column.ts';
 
 /** The fate of the state that methods and collectives keep besides the residual. */
 const stateOutcomeSchema = z.enum(['none', 'kept', 'partly', 'dropped']);
@@ -62,6 +63,29 @@ export const switchKind = eventKind({
     ];
     return [`── iteration ${fence}: ${parts.join(', ')}`];
   },
+  tables: [
+    {
+      id: 'switches',
+      title: 'Switches, with the plans before and after',
+      // Whole plans are JSON.
+      columns: [
+        whole('iteration', (r: SwitchRecord) => r.fence),
+        number('at_ms', (r: SwitchRecord) => r.at),
+        whole('epoch', (r: SwitchRecord) => r.epoch),
+        words('text', (r: SwitchRecord) => describeSwitch(r.from, r.to)),
+        words('from_method', (r: SwitchRecord) => r.from.method),
+        words('to_method', (r: SwitchRecord) => r.to.method),
+        words('from_collective', (r: SwitchRecord) => r.from.collective),
+        words('to_collective', (r: SwitchRecord) => r.to.collective),
+        words('residual', (r: SwitchRecord) => r.residual),
+        words('state', (r: SwitchRecord) => r.state),
+        words('state_dropped', (r: SwitchRecord) => r.stateDropped?.join(' ')),
+        whole('resynchronized', (r: SwitchRecord) => Number(r.resynchronized)),
+        words('from', (r: SwitchRecord) => JSON.stringify(r.from)),
+        words('to', (r: SwitchRecord) => JSON.stringify(r.to)),
+      ],
+    },
+  ],
   folds: false,
   text: (record) => ({
     tone: 'switch',

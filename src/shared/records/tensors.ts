@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { formatCount } from '../words/units.ts';
 import { bucketName } from './bucket-name.ts';
 import { count } from './fields.ts';
-import { eventKind, unchanged, unprinted } from './record-kind.ts';
+import { eventKind, NO_TABLES, unchanged, unprinted } from './record-kind.ts';
 
 /** Most tensors of a record: those of a larger model are not told, so its exchanges are not predicted. */
 export const MOST_TENSORS = 5000;
@@ -32,6 +32,7 @@ export const tensorsKind = eventKind({
   repetition: { by: 'name', name: () => 'tensors', untilNew: false },
   thinning: 'history',
   printed: unprinted,
+  tables: NO_TABLES,
   folds: false,
   text: ({ tensors }) => ({
     tone: 'plain',

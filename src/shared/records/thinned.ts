@@ -6,7 +6,7 @@ import { machineName } from '../machines/machine-names.ts';
 import { z } from 'zod';
 import { formatBytes, formatCount } from '../words/units.ts';
 import { count } from './fields.ts';
-import { eventKind, NEVER_REPEATED, unchanged } from './record-kind.ts';
+import { eventKind, NEVER_REPEATED, NO_TABLES, unchanged } from './record-kind.ts';
 
 export const thinnedRecordSchema = z.strictObject({
   type: z.literal('thinned'),
@@ -41,6 +41,7 @@ export const thinnedKind = eventKind({
   printed: (record, { nodes }) => [
     `warning: ${describeThinned(record, machineName(record.node, nodes))}`,
   ],
+  tables: NO_TABLES,
   folds: false,
   text: (record, { machine }) => ({
     tone: 'warn',

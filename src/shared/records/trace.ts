@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { count } from './fields.ts';
 import { PHASES } from './phases.ts';
-import { recordKind, unprinted } from './record-kind.ts';
+import { NO_TABLES, recordKind, unprinted } from './record-kind.ts';
 
 /**
  * Most spans of a record, and most messages; the rest are only counted. A ring of 16 ranks has 6,400
@@ -87,4 +87,5 @@ export const traceKind = recordKind({
   },
   thinning: 'measures',
   printed: unprinted,
+  tables: NO_TABLES,
 });

@@ -100,4 +100,17 @@ export const utilisationKind = recordKind({
   repetition: NEVER_REPEATED,
   thinning: 'measures',
   printed: unprinted,
+  tables: [
+    {
+      id: 'machines',
+      title: 'Machines, a row per machine and interval',
+      columns: 'parts',
+    },
+    {
+      id: 'processes',
+      title: 'Ranks’ processes, a row per rank and interval',
+      columns: 'parts',
+    },
+    { id: 'gpus', title: 'GPUs, a row per GPU and interval', columns: 'parts' },
+  ],
 });

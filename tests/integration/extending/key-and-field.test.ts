@@ -36,7 +36,21 @@ const KEY = `  joulesAtMost: z
     }),
 `;
 const FIELD = `  /** Energy of the rank in this iteration. */
-  energy: { schema: time.optional(), column: 'energy_joules', chart: 'band', isLater: true },
+  energyUsed: {
+    schema: time.optional(),
+    unit: 'number',
+    place: 4,
+    chart: 'band',
+  },
+`;
+/** Another one, which came before it and stands in the record behind it. */
+const FIELD_BEFORE = `  /** Time in which the rank was suspended. */
+  suspended: {
+    schema: time.optional(),
+    unit: 'ms',
+    phase: 'none',
+    place: 3,
+  },
 `;
 
 let copy: string;
@@ -60,6 +74,11 @@ beforeAll(() => {
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   define('src/shared/spec/experiment-spec.ts', '  seed: z\n', KEY);
   define('src/shared/records/iteration.ts', '  /** The trainer thread that ', FIELD);
+  define(
+    'src/shared/records/iteration.ts',
+    '  /** Absent if nothing is trained. ',
+    FIELD_BEFORE,
+  );
 });
 afterAll(() => {
   rmSync(copy, { recursive: true, force: true });
@@ -136,24 +155,26 @@ test('the field is checked, exported and charted', () => {
       "{ BANDED_FIELDS, COLUMN, FIELD_COUNT, writeRow } from './shared/records/chart-fields.ts",
       "{ ITERATION_FIELDS } from './shared/records/iteration.ts",
     ],
-    `const record = { phases: {}, bytes: {}, energy: 2.5 };
+    `const record = { phases: {}, bytes: {}, energyUsed: 2.5, suspended: 7 };
 const row = new Float64Array(FIELD_COUNT);
 writeRow(record, row);
 const columns = iterationColumns({ ranks: 2 });
 const { schema } = ITERATION_FIELDS.flatMap(({ fields }) => Object.entries(fields))
-  .find(([name]) => name === 'energy')[1];
+  .find(([name]) => name === 'energyUsed')[1];
 const told = {
   refused: !schema.safeParse(-1).success,
-  cell: columns.find(({ name }) => name === 'energy_joules').cell({ record }),
-  isFirst: columns.slice(0, 3).some(({ name }) => name === 'energy_joules'),
-  charted: row[COLUMN.energy],
-  hasExtremes: BANDED_FIELDS.includes('energy'),
+  last: columns.slice(-3).map(({ name, cell }) => [name, cell({ record })]),
+  charted: row[COLUMN.energyUsed],
+  hasExtremes: BANDED_FIELDS.includes('energyUsed'),
 };`,
   );
   expect(answers).toEqual({
     refused: true,
-    cell: 2.5,
-    isFirst: false,
+    last: [
+      ['emulated', null],
+      ['suspended_ms', 7],
+      ['energy_used', 2.5],
+    ],
     charted: 2.5,
     hasExtremes: true,
   });

@@ -31,6 +31,16 @@ export const pulseKind = eventKind({
   repetition: { by: 'iteration' },
   thinning: 'measures',
   printed: ({ beats }) => [\`\${beats} beats\`],
+  tables: [
+    {
+      id: 'pulses',
+      title: 'Pulses',
+      columns: [
+        { name: 'iteration', kind: 'whole', cell: ({ iteration }) => iteration },
+        { name: 'beats', kind: 'whole', cell: ({ beats }) => beats },
+      ],
+    },
+  ],
   folds: true,
   text: ({ beats, iteration }) => ({
     tone: 'plain',
@@ -82,8 +92,9 @@ test(
   { tags: 'soak' },
   () => {
     const file = path.join(copy, 'src/shared/records/pulse.ts');
-    for (const member of ['repetition', 'thinning', 'folds', 'summary']) {
-      writeFileSync(file, PULSE.replace(new RegExp(`^ {2}${member}: .*\\n`, 'm'), ''));
+    for (const member of ['repetition', 'thinning', 'tables', 'folds', 'summary']) {
+      const lines = new RegExp(`^ {2}${member}: (?:\\[[\\s\\S]*?^ {2}\\],|.*)\\n`, 'm');
+      writeFileSync(file, PULSE.replace(lines, ''));
       expect(compile().stdout, member).toContain(`'${member}' is missing`);
     }
     writeFileSync(file, PULSE);
@@ -96,7 +107,10 @@ test('every program knows it', { tags: 'soak' }, () => {
     script,
     `import { RecordAdmission } from './agent/supervisor/journal/record-admission.ts';
 import { HumanPrinter } from './cli/text/run-printer.ts';
-import { foldEvents } from './renderer/state/event-fold.ts';
+import { foldEvents } from './renderer/state/runs/event-fold.ts';
+import { EXPORT_TABLES } from './shared/records/export-tables.ts';
+import { csvParts } from './export/formats/csv.ts';
+import { readTable } from './export/tables/tables.ts';
 import { logLine } from './shared/records/log-text.ts';
 import { thinningOf } from './shared/records/record-kinds.ts';
 
@@ -108,6 +122,14 @@ const again = admission.admit(0, pulse(3));
 let printed = '';
 const printer = new HumanPrinter({ columns: undefined, write: (text) => { printed += text; } });
 printer.records([{ sequence: 1, record: pulse(3) }], { iterationsPlanned: 5 } as never);
+const reader = {
+  runLog: (_run: string, after: number) =>
+    Promise.resolve(after > 0 ? [] : [{ sequence: 1, record: pulse(3) }]),
+};
+let csv = '';
+for await (const { content } of csvParts(readTable('pulses', reader as never, {} as never))) {
+  csv += content;
+}
 console.log(JSON.stringify({
   first,
   again: again ?? 'a repetition',
@@ -115,6 +137,8 @@ console.log(JSON.stringify({
   rows: foldEvents([pulse(1), pulse(2)]).length,
   line: logLine({ sequence: 1, record: pulse(3) })?.text,
   printed,
+  tables: EXPORT_TABLES.filter(({ id }) => id === 'pulses'),
+  csv,
 }));
 `,
   );
@@ -126,5 +150,7 @@ console.log(JSON.stringify({
     rows: 1,
     line: 'Pulse: 7 beats',
     printed: '7 beats\n',
+    tables: [expect.objectContaining({ id: 'pulses', title: 'Pulses' })],
+    csv: 'iteration,beats\n3,7\n',
   });
 });

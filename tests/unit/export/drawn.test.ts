@@ -12,10 +12,8 @@ import {
   type BandedField,
   type Field,
 } from '../../../src/shared/records/chart-fields.ts';
-import {
-  CHART_FIELDS,
-  ITERATION_FIELDS,
-} from '../../../src/shared/records/iteration.ts';
+import { CHART_FIELDS } from '../../../src/shared/records/iteration.ts';
+import { COLUMN_FIELDS } from '../../../src/export/tables/iteration-columns.ts';
 import type { IterationField } from '../../../src/shared/records/iteration-field.ts';
 import { ACCURACY } from '../../../src/shared/records/metric.ts';
 import { PHASES } from '../../../src/shared/records/phases.ts';
@@ -63,10 +61,8 @@ afterAll(() => {
 });
 
 const columns = new Map(
-  ITERATION_FIELDS.flatMap(({ fields, group }) =>
-    Object.entries(fields).flatMap(([name, { column }]) =>
-      group === 'activations' ? [] : [[name, column] as const],
-    ),
+  COLUMN_FIELDS.flatMap(({ column, path }) =>
+    path[0] === 'activations' ? [] : [[path.at(-1)!, column] as const],
   ),
 );
 

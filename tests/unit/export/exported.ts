@@ -4,7 +4,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { storedRuns } from '../../../src/cli/session/stored-runs.ts';
 import { runFileParts, type RunFileChoice } from '../../../src/export/run-file.ts';
 import type { RunStore } from '../../../src/main/store/run-store.ts';
-import type { ExportTableId } from '../../../src/shared/records/export-format.ts';
+import type { ExportTableId } from '../../../src/shared/records/export-tables.ts';
 
 export type Rows = readonly Readonly<Record<string, unknown>>[];
 

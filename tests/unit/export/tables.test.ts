@@ -1,10 +1,10 @@
 /** Tables of a run: as CSV and as Parquet they have the same rows, and these are the records. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ITERATION_FIELDS } from '../../../src/shared/records/iteration.ts';
+import { COLUMN_FIELDS } from '../../../src/export/tables/iteration-columns.ts';
 import {
   EXPORT_TABLE_IDS,
   type ExportTableId,
-} from '../../../src/shared/records/export-format.ts';
+} from '../../../src/shared/records/export-tables.ts';
 import type { RunRecord } from '../../../src/shared/records/record-kinds.ts';
 import { TemporaryStore } from '../../harness/temporary-store.ts';
 import {
@@ -110,15 +110,16 @@ test('iterations are as they were recorded, each field in its column', async () 
     [9n, null],
   ]);
   const record = iterationRecord(3, 0);
-  for (const { fields, group } of ITERATION_FIELDS) {
-    for (const [name, { absent, column }] of Object.entries(fields)) {
-      if (name === 'waitedFor') continue;
-      const within = (group === '' ? record : record[group]) as
-        Readonly<Record<string, unknown>> | undefined;
-      const stored = rows[0]![column];
-      const value = typeof stored === 'bigint' ? Number(stored) : stored;
-      expect(value, column).toBe(within?.[name] ?? absent ?? null);
-    }
+  for (const { column, field, path } of COLUMN_FIELDS) {
+    if (path[0] === 'waitedFor') continue;
+    const recorded = path.reduce<unknown>(
+      (within, name) =>
+        (within as Readonly<Record<string, unknown>> | undefined)?.[name],
+      record,
+    );
+    const stored = rows[0]![column];
+    const value = typeof stored === 'bigint' ? Number(stored) : stored;
+    expect(value, column).toBe(recorded ?? field.absent ?? null);
   }
   // Rank 1 waited, and its record does not say for whom.
   expect(rows.map((row) => [row['waited_for_0_ms'], row['waited_for_1_ms']])).toEqual([
