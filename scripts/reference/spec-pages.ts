@@ -6,8 +6,6 @@ import {
   makeCatalogue,
   syntheticProfiles,
 } from '../../src/agent/engine.ts';
-import { experimentSpecSchema } from '../../src/shared/spec/experiment-spec.ts';
-import { exclusionText } from '../../src/shared/spec/key-rules.ts';
 import {
   parallelismSchema,
   type ParallelismId,
@@ -39,9 +37,7 @@ const keyTable = (keys: readonly SchemaKey[]): string =>
       code(key.path),
       valueText(key.schema),
       defaultText(key),
-      [meaning(key), exclusionText(experimentSpecSchema, key.path) ?? '']
-        .filter((text) => text !== '')
-        .join('; '),
+      meaning(key),
     ]),
   );
 
@@ -89,7 +85,7 @@ const spec: Page = {
   file: 'spec.md',
   title: 'Keys of a spec',
   about:
-    'Everything that an experiment may say, in YAML or JSON. An unknown key is refused, with the nearest valid one. `gradwire spec schema` prints the same as a JSON Schema for editors; [command line and spec](../command-line.md#spec) explains how keys work together.',
+    'Everything that an experiment may say, in YAML or JSON. Keys that no switch may change keep the value with which a run has started. An unknown key is refused, with the nearest valid one. `gradwire spec schema` prints the same as a JSON Schema for editors; [command line and spec](../command-line.md#spec) explains how keys work together.',
   body: [
     `## At the top\n\n${keyTable(keysOf(plain))}`,
     ...entries.filter(([, inner]) => hasKeys(inner)).map(section),

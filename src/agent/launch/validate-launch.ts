@@ -14,7 +14,7 @@ import {
   type ExperimentSpec,
   type ParsedSpec,
 } from '../../shared/spec/experiment-spec.ts';
-import { checkExclusions } from '../../shared/spec/key-rules.ts';
+import { checkExclusions, checkNeeds } from '../../shared/spec/key-rules.ts';
 import { modelName } from '../../shared/spec/model-name.ts';
 import { isProgram } from '../../shared/spec/program-spec.ts';
 import type { SwitchRequest } from '../../shared/protocol/supervisor.ts';
@@ -118,6 +118,7 @@ export function validateLaunch(
   requireNone('PARALLELISM_MISFIT', parallelismMisfits(parsed));
   requireNone('PIPELINE_MISFIT', splitMisfits(parsed));
   checkProgramSpec(parsed);
+  checkNeeds(experimentSpecSchema, parsed);
   checkTorch(parsed);
   if (requests.length > 0) requireEngines(parsed, 'switch');
   const replicas = replicaCount(parsed.world.ranks, parsed);
@@ -280,15 +281,8 @@ const unsplittable = (place: string, message: string, next: string): GradwireErr
  * @throws GradwireError `TORCH_MISFIT`
  */
 function checkTorch(spec: ExperimentSpec): void {
-  const { backend, python, workload } = spec;
-  if (backend !== 'torch') {
-    if (python === undefined) return;
-    throw noTorch(
-      'python',
-      'nothing uses python without backend: torch',
-      'Set backend: torch, or remove python.',
-    );
-  }
+  const { backend, workload } = spec;
+  if (backend !== 'torch') return;
   if (isProgram(workload)) {
     throw noTorch('backend', 'a program computes by itself', 'Remove backend.');
   }

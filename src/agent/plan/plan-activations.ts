@@ -1,6 +1,10 @@
 /** The compression of activations between the stages of a pipeline. */
 import { inputError } from '../../shared/errors/errors.ts';
-import type { ExchangePlan } from '../../shared/plan/exchange-plan.ts';
+import {
+  exchangeSpecSchema,
+  type ExchangePlan,
+} from '../../shared/plan/exchange-plan.ts';
+import { needOf } from '../../shared/spec/key-rules.ts';
 import type { PlanSetting } from './plan-setting.ts';
 
 /**
@@ -16,11 +20,8 @@ export function withActivations(
 ): ExchangePlan {
   const kept = change.activations === null ? undefined : base?.activations;
   if (change.activations !== undefined && !isPipeline) {
-    throw inputError(
-      'ACTIVATIONS_MISFIT',
-      'no activations are sent because every rank has the whole model',
-      { next: 'Remove activations, or set parallelism.pipeline.' },
-    );
+    const { because, code, next } = needOf(exchangeSpecSchema, 'activations');
+    throw inputError(code, because, { next });
   }
   const activations = asked ?? kept;
   const passesAll = activations === undefined || activations.method === 'none';

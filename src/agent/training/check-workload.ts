@@ -17,7 +17,7 @@ import { isOfPairs } from './metrics/metric.ts';
 import { layerFacts, type LayerFacts, type ModelFacts } from './model-facts.ts';
 import type { ModelTensor } from './models/model.ts';
 import { checkOptimizer } from './optimizers/check-optimizer.ts';
-import { checkProgram, requireNoProgram } from './program-workload.ts';
+import { checkProgram } from './program-workload.ts';
 import {
   isSynthetic,
   syntheticEntry,
@@ -68,7 +68,6 @@ export function checkWorkload(
   known: SpecFacts = {},
 ): CheckedWorkload {
   if (isProgram(workload)) return checkedProgram(workload);
-  requireNoProgram(workload);
   if (isSynthetic(workload)) {
     checkOptimizer(findOptimizer(optimizer.kind), optimizer);
     return checkSynthetic(workload);

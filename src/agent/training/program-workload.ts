@@ -8,9 +8,8 @@ import {
 } from '../../shared/spec/experiment-spec.ts';
 import { NO_DATA } from '../../shared/spec/model-name.ts';
 import { ownOfProgram } from '../../shared/spec/program-settings.ts';
-import { isProgram, PROGRAM, PROGRAM_KEYS } from '../../shared/spec/program-spec.ts';
+import { isProgram, PROGRAM } from '../../shared/spec/program-spec.ts';
 import { shownValue } from '../../shared/words/printable.ts';
-import { checkClipping } from './optimizers/check-optimizer.ts';
 
 type Workload = ExperimentSpec['workload'];
 
@@ -54,18 +53,9 @@ export function checkProgram(workload: Workload): void {
   }
 }
 
-/** @throws GradwireError `PROGRAM_INVALID` for keys of a program beside a model */
-export function requireNoProgram(workload: Workload): void {
-  const idle = PROGRAM_KEYS.find((key) => workload[key] !== undefined);
-  if (idle === undefined) return;
-  throw invalid(idle, `${workload.model} is a model of Gradwire's, not a program`, {
-    next: `Remove it, or remove workload.model.`,
-  });
-}
-
 /**
  * Checks what else a spec asks of a program.
- * @throws GradwireError `PROGRAM_MISFIT`; `OPTIMIZER_OPTION_IDLE`
+ * @throws GradwireError `PROGRAM_MISFIT`
  */
 export function checkProgramSpec(spec: ExperimentSpec): void {
   if (!isProgram(spec.workload)) return;
@@ -114,7 +104,6 @@ function requireUsed(spec: ExperimentSpec): void {
       );
     }
   }
-  checkClipping(spec.optimizer);
 }
 
 /**

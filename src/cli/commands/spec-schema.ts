@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../shared/catalogue/catalogue.ts';
 import { experimentSpecSchema } from '../../shared/spec/experiment-spec.ts';
+import { exclusionText, needsText } from '../../shared/spec/key-rules.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 type Edit = (schema: Schema) => void;
@@ -46,12 +47,31 @@ export function specSchema({ catalogue, parameters, profiles }: SpecNames): Sche
       schema.allOf = [...parameters].map(ofMethod);
     },
   };
-  return z.toJSONSchema(experimentSpecSchema, {
+  const schema = z.toJSONSchema(experimentSpecSchema, {
     io: 'input',
     override: ({ jsonSchema, path }) => {
       edits[path.slice(1).join('.')]?.(jsonSchema);
     },
   });
+  tellRules(schema);
+  return schema;
+}
+
+/**
+ * Adds to the descriptions what the definitions say besides: what a key does not go with, what it
+ * needs, and whether it may change in a run.
+ */
+function tellRules(schema: Schema, path = ''): void {
+  const texts = [
+    schema.description,
+    exclusionText(experimentSpecSchema, path),
+    needsText(experimentSpecSchema, path),
+    schema['changes'] === 'in-run' ? 'A switch may change it in a run' : undefined,
+  ].filter((text) => text !== undefined);
+  if (texts.length > 0) schema.description = texts.join('; ');
+  for (const [key, inner] of Object.entries(schema.properties ?? {})) {
+    tellRules(inner as Schema, path === '' ? key : `${path}.${key}`);
+  }
 }
 
 const idsOf = (entries: readonly { readonly id: string }[]): string[] =>

@@ -108,9 +108,9 @@ export const networkSpecSchema = linkSpecSchema.extend({
     .max(1000)
     .optional()
     .describe(
-      'Links that differ: between two machines, or within one machine named twice',
+      'Links that differ: between two machines, or within one machine named twice, such as [{"between": ["a", "b"], "bandwidth": "100 Mbit/s"}]',
     )
-    .meta({ title: 'Pairs' }),
+    .meta({ title: 'Pairs', folded: true }),
 });
 export type NetworkSpec = z.infer<typeof networkSpecSchema>;
 

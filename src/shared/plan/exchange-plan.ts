@@ -84,19 +84,6 @@ export interface PlanSwitch {
   readonly why?: string | undefined;
 }
 
-/** Keys of `exchange` that belong to the plan; all others are the method's parameters. */
-export const PLAN_KEYS = [
-  'method',
-  'collective',
-  'bucketBytes',
-  'layers',
-  'quantizeSums',
-  'servers',
-  'delta',
-  'activations',
-  'residualUnits',
-] as const;
-
 /**
  * Names that leave the choice of the collective to the cost model. `auto` uses what was sent
  * and its fill-in, which every run of a spec repeats; `adaptive` also uses measured times,
@@ -152,7 +139,9 @@ export const exchangeSpecSchema = z.looseObject({
     )
     .max(100)
     .default([])
-    .describe('Methods or parameters for tensors by name; the first match applies')
+    .describe(
+      `Methods or parameters for tensors by name; the first match applies, such as [{"match": "*.bias", "method": "${DEFAULT_METHOD}"}]`,
+    )
     .meta({ title: 'Layers' }),
   quantizeSums: quantizationSchema
     .optional()
@@ -174,7 +163,17 @@ export const exchangeSpecSchema = z.looseObject({
     .optional()
     .describe(
       'Compression of the activations that pipeline stages exchange; default: none',
-    ),
+    )
+    .meta({
+      needs: [
+        {
+          key: 'parallelism.pipeline',
+          code: 'ACTIVATIONS_MISFIT',
+          because: 'no activations are sent because every rank has the whole model',
+          next: 'Remove activations, or set parallelism.pipeline.',
+        },
+      ],
+    }),
   residualUnits: z
     .enum(RESIDUAL_UNITS)
     .optional()
@@ -182,6 +181,12 @@ export const exchangeSpecSchema = z.looseObject({
       'Whether residuals hold gradients or updates (learning rate times gradient), which differs when the rate changes; default: gradient',
     ),
 });
+
+/** Keys of `exchange` that belong to the plan; all others are the method's parameters. */
+export const PLAN_KEYS = Object.keys(
+  exchangeSpecSchema.shape,
+) as readonly (keyof typeof exchangeSpecSchema.shape)[];
+
 export type ExchangeSpec = z.infer<typeof exchangeSpecSchema>;
 
 interface NamedMethod {

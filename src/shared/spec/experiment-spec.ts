@@ -53,18 +53,11 @@ export const experimentSpecSchema = z.strictObject({
     .refine(isPrintable, PRINTABLE_RULE)
     .default('untitled')
     .describe('Name shown in lists')
-    .meta({ title: 'Name' }),
+    .meta({ title: 'Name', section: 'Workload' }),
   description: z.string().max(2000).optional().describe('What the run is for'),
-  workload: workloadSchema,
+  workload: workloadSchema.meta({ section: 'Workload' }),
   world: z
     .strictObject({
-      ranks: z
-        .int()
-        .min(1)
-        .max(MOST_RANKS)
-        .default(4)
-        .describe('Training processes')
-        .meta({ title: 'Ranks' }),
       nodes: z
         .array(z.string())
         .min(1)
@@ -75,6 +68,13 @@ export const experimentSpecSchema = z.strictObject({
         .default([LOCAL_NODE])
         .describe('Machines')
         .meta({ title: 'Machines' }),
+      ranks: z
+        .int()
+        .min(1)
+        .max(MOST_RANKS)
+        .default(4)
+        .describe('Training processes')
+        .meta({ title: 'Ranks' }),
       shareGpu: z
         .boolean()
         .optional()
@@ -88,12 +88,16 @@ export const experimentSpecSchema = z.strictObject({
         )
         .meta({ title: 'Ports', folded: true }),
     })
+    .meta({ section: 'World' })
     .prefault({}),
-  optimizer: optimizerSchema.prefault({}),
-  exchange: exchangeSpecSchema.prefault({}),
+  optimizer: optimizerSchema.meta({ section: 'Optimiser' }).prefault({}),
+  exchange: exchangeSpecSchema
+    .meta({ section: 'Exchange', changes: 'in-run' })
+    .prefault({}),
   parallelism: parallelismSchema
     .optional()
-    .describe('How ranks share the work; default: synchronous'),
+    .describe('How ranks share the work; default: synchronous')
+    .meta({ section: 'Parallelism' }),
   iterations: z
     .int()
     .min(1)
@@ -174,7 +178,8 @@ export const experimentSpecSchema = z.strictObject({
     ),
   network: networkSpecSchema
     .optional()
-    .describe('A network to emulate between the ranks; default: the real one'),
+    .describe('A network to emulate between the ranks; default: the real one')
+    .meta({ section: 'Emulated network' }),
   encrypt: z
     .boolean()
     .optional()

@@ -1,6 +1,6 @@
 /** `optimizer` in a spec: the optimiser and its learning rate. */
 import { z } from 'zod';
-import type { Exclusion } from '../checks/spec-key.ts';
+import type { Exclusion, Need } from '../checks/spec-key.ts';
 import { besideProgram } from './program-spec.ts';
 
 const positive = z.number().positive();
@@ -29,6 +29,17 @@ const correctedWhole = (key: string): Exclusion => ({
   next: `Remove ${key} or fullGradientEvery.`,
 });
 
+/** The need of a key that one schedule has. */
+const ofSchedule = (option: string, is: string): readonly Need[] => [
+  {
+    key: 'optimizer.schedule',
+    is,
+    code: 'OPTIMIZER_OPTION_IDLE',
+    because: `${option} belongs to the schedule "${is}", not to "{found}"`,
+    next: 'Remove it.',
+  },
+];
+
 export const optimizerSchema = z.strictObject({
   kind: z.string().default('sgd').meta({ title: 'Kind' }),
   lr: positive.default(0.05).describe('Learning rate').meta({ title: 'Learning rate' }),
@@ -43,7 +54,19 @@ export const optimizerSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('Use Nesterov momentum, for sgd')
-    .meta({ title: 'Nesterov', folded: true }),
+    .meta({
+      title: 'Nesterov',
+      folded: true,
+      needs: [
+        {
+          value: true,
+          key: 'optimizer.momentum',
+          code: 'OPTIMIZER_OPTION_IDLE',
+          because: 'nesterov has no effect without momentum',
+          next: 'Remove it.',
+        },
+      ],
+    }),
   weightDecay: z
     .number()
     .min(0)
@@ -88,6 +111,14 @@ export const optimizerSchema = z.strictObject({
     .meta({
       title: 'Clip',
       folded: true,
+      needs: [
+        {
+          key: 'optimizer.clipNorm',
+          code: 'OPTIMIZER_OPTION_IDLE',
+          because: 'clipAt says what clipNorm limits, and there is no clipNorm',
+          next: 'Set clipNorm, or remove clipAt.',
+        },
+      ],
       excludes: [
         {
           value: 'rank',
@@ -135,7 +166,19 @@ export const optimizerSchema = z.strictObject({
   schedule: z
     .enum(['constant', 'cosine', 'linear', 'polynomial', 'step'])
     .default('constant')
-    .meta({ title: 'Schedule' }),
+    .meta({
+      title: 'Schedule',
+      needs: [
+        {
+          value: 'step',
+          key: 'optimizer.decayAt',
+          code: 'SCHEDULE_INCOMPLETE',
+          place: 'optimizer.decayAt',
+          because: 'the schedule "step" needs decayAt',
+          next: 'List the iterations at which the rate falls, such as decayAt: [1000, 2000].',
+        },
+      ],
+    }),
   warmupIterations: z
     .int()
     .min(0)
@@ -157,15 +200,19 @@ export const optimizerSchema = z.strictObject({
     .describe(
       'Iterations at which the step schedule lowers the rate, such as [1000, 2000]',
     )
-    .meta({ title: 'Decay at', folded: true }),
+    .meta({ title: 'Decay at', folded: true, needs: ofSchedule('decayAt', 'step') }),
   decayFactor: positive
     .lt(1)
     .optional()
     .describe('Factor by which each step multiplies the rate; default: 0.1')
-    .meta({ title: 'Decay factor', folded: true }),
+    .meta({
+      title: 'Decay factor',
+      folded: true,
+      needs: ofSchedule('decayFactor', 'step'),
+    }),
   power: positive
     .max(10)
     .optional()
     .describe('Exponent of the polynomial schedule; default: 2')
-    .meta({ title: 'Power', folded: true }),
+    .meta({ title: 'Power', folded: true, needs: ofSchedule('power', 'polynomial') }),
 });

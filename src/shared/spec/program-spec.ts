@@ -1,6 +1,6 @@
 /** `workload` of a program of one's own, which Gradwire starts on every rank. */
 import { z } from 'zod';
-import type { Exclusion } from '../checks/spec-key.ts';
+import type { Exclusion, Need } from '../checks/spec-key.ts';
 import { NO_DATA } from './model-name.ts';
 
 /** `workload.model` of a program; a spec with a command need not say it. */
@@ -20,6 +20,17 @@ const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'names have letters, digits and underscores');
 
+/** The need of a key that only a program has a use for. */
+const ofProgram: readonly Need[] = [
+  {
+    key: 'workload.model',
+    is: PROGRAM,
+    code: 'PROGRAM_INVALID',
+    because: "{found} is a model of Gradwire's, not a program",
+    next: 'Remove it, or remove workload.model.',
+  },
+];
+
 export const programKeys = {
   command: z
     .array(text)
@@ -30,56 +41,51 @@ export const programKeys = {
     .describe(
       'Your own program: a line for the shell, such as python3 train.py, or a list of the program and its arguments',
     )
-    .meta({ title: 'Command' }),
+    .meta({ title: 'Command', needs: ofProgram }),
   workdir: text
     .min(1)
     .optional()
     .describe(
       'Directory in which the command runs; machines reached by SSH get a copy of it',
     )
-    .meta({ title: 'Working directory' }),
+    .meta({ title: 'Working directory', needs: ofProgram }),
   copy: z
     .boolean()
     .optional()
     .describe(
       'Copy the working directory to machines reached by SSH; false: it is there under the same path; default: true',
     )
-    .meta({ title: 'Copy the working directory' }),
+    .meta({ title: 'Copy the working directory', needs: ofProgram }),
   setup: z
     .array(text)
     .max(100)
     .optional()
     .describe('Shell lines before the command, such as ["module load cuda"]')
-    .meta({ title: 'Setup' }),
+    .meta({ title: 'Setup', needs: ofProgram }),
   env: z
     .record(variable, text)
     .optional()
     .describe('Environment variables of the command, such as {"OMP_NUM_THREADS": "4"}')
-    .meta({ title: 'Environment' }),
+    .meta({ title: 'Environment', needs: ofProgram }),
   observe: z
     .boolean()
     .optional()
     .describe(
       'Only watch the program, which communicates by itself; default: it joins and Gradwire averages its gradients',
     )
-    .meta({ title: 'Only observe' }),
+    .meta({ title: 'Only observe', needs: ofProgram }),
   external: z
     .boolean()
     .optional()
     .describe(
       'Something else starts the ranks: the command, if it is a launcher such as torchrun, or without a command you; default: Gradwire starts the command on every rank',
     )
-    .meta({ title: 'Started by a launcher' }),
+    .meta({ title: 'Started by a launcher', needs: ofProgram }),
 };
 
 /** A command that starts a program's ranks without Gradwire, as an example. */
 export const launchExample = (ranks: number): string =>
   `torchrun --nproc-per-node ${ranks} train.py`;
-
-/** Keys of `workload` that only a program uses. */
-export const PROGRAM_KEYS = Object.keys(
-  programKeys,
-) as readonly (keyof typeof programKeys)[];
 
 /** The exclusion of a key that a program has no use for. */
 export const besideProgram = ({

@@ -57,6 +57,11 @@ export const workloadSchema = z.strictObject({
     .optional()
     .describe('Contents of the model’s file; filled in when the spec is read'),
   dataset: z.string().describe('Data set to train on').meta({ title: 'Data set' }),
+  data: z
+    .string()
+    .optional()
+    .describe('File of the data set, or directory of its files')
+    .meta({ title: 'File or directory' }),
   samples: z
     .int()
     .min(10)
@@ -97,11 +102,6 @@ export const workloadSchema = z.strictObject({
   synthetic: syntheticSchema
     .optional()
     .describe('Size and timing of the gradients that synthetic-gradient generates'),
-  data: z
-    .string()
-    .optional()
-    .describe('File of the data set, or directory of its files')
-    .meta({ title: 'File or directory' }),
   batchPerRank: z
     .int()
     .min(1)

@@ -33,7 +33,18 @@ const KEY = `  joulesAtMost: z
           next: 'Remove one of them.',
         },
       ],
+      needs: [
+        {
+          key: 'inspectEvery',
+          code: 'OVERLAP_MISFIT',
+          because: 'energy is measured with the buckets',
+          next: 'Set inspectEvery.',
+        },
+      ],
     }),
+`;
+/** A key in a section that has other keys in the middle of it, and that some choices hide. */
+const INNER_KEY = `  shuffle: z.boolean().optional().describe('Shuffle').meta({ title: 'Shuffle' }),
 `;
 const FIELD = `  /** Energy of the rank in this iteration. */
   energyUsed: {
@@ -73,6 +84,7 @@ beforeAll(() => {
   }
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
   define('src/shared/spec/experiment-spec.ts', '  seed: z\n', KEY);
+  define('src/shared/spec/workload-spec.ts', '    batchPerRank: z\n', INNER_KEY);
   define('src/shared/records/iteration.ts', '  /** The trainer thread that ', FIELD);
   define(
     'src/shared/records/iteration.ts',
@@ -109,7 +121,8 @@ test('the key is parsed, checked, corrected and in the form', () => {
   const answers = told(
     [
       "{ validateLaunch } from './agent/launch/validate-launch.ts",
-      "{ sectionOf } from './renderer/state/experiment/spec-fields.ts",
+      "{ makeCatalogue } from './agent/launch/catalogue.ts",
+      "{ formSections } from './renderer/state/experiment/spec-form.ts",
       "{ parseExperimentSpec } from './shared/spec/experiment-spec.ts",
     ],
     `const of = (keys) =>
@@ -121,13 +134,17 @@ const refusal = (keys) => {
     return [code, message, next];
   }
 };
-const { fields } = sectionOf('Length', '');
+const sections = formSections(makeCatalogue(), { workload: { model: 'fnn3' } });
+const fieldIn = (section, key) =>
+  sections.find(({ title }) => title === section).fields.find(({ path }) => path === key);
 const told = {
-  launched: of({ joulesAtMost: 5 }).spec.joulesAtMost,
+  launched: of({ joulesAtMost: 5, inspectEvery: 1 }).spec.joulesAtMost,
   bound: refusal({ joulesAtMost: 0 })[0],
   excluded: refusal({ joulesAtMost: 5, overlap: true }),
+  needed: refusal({ joulesAtMost: 5 }),
   nearest: refusal({ joulsAtMost: 5 })[2],
-  field: fields.find(({ path }) => path === 'joulesAtMost'),
+  field: fieldIn('Length', 'joulesAtMost'),
+  inner: fieldIn('Workload', 'workload.shuffle').title,
 };`,
   );
   expect(answers).toEqual({
@@ -138,6 +155,11 @@ const told = {
       'energy is measured between exchanges',
       'Remove one of them.',
     ],
+    needed: [
+      'OVERLAP_MISFIT',
+      'energy is measured with the buckets',
+      'Set inspectEvery.',
+    ],
     nearest: 'Did you mean "joulesAtMost"?',
     field: {
       path: 'joulesAtMost',
@@ -145,6 +167,7 @@ const told = {
       title: 'Energy',
       description: 'Energy after which the run is stopped; not with overlap',
     },
+    inner: 'Shuffle',
   });
 });
 

@@ -354,6 +354,25 @@ const WITHOUT_FIELD = [
   'patienceSeconds',
 ];
 
+it('has a section for every key that has a title', () => {
+  interface Key {
+    readonly title?: string;
+    readonly section?: string;
+    readonly properties?: Readonly<Record<string, Key>>;
+  }
+  const homeless = (key: Key, path: string): readonly string[] =>
+    key.section !== undefined
+      ? []
+      : key.title !== undefined
+        ? [path]
+        : Object.entries(key.properties ?? {}).flatMap(([name, each]) =>
+            homeless(each, `${path}.${name}`),
+          );
+  expect(
+    homeless(z.toJSONSchema(experimentSpecSchema, { io: 'input' }) as Key, ''),
+  ).toEqual([]);
+});
+
 it('has a field for every key of the spec, but for those that only YAML sets', () => {
   interface Key {
     readonly title?: string;

@@ -1,11 +1,19 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { resolvePlan } from '../../../src/agent/plan/resolve-plan.ts';
 import '../../../src/shared/checks/spec-key.ts';
+import type { exchangeSpecSchema } from '../../../src/shared/plan/exchange-plan.ts';
 import {
   experimentSpecSchema,
   parseExperimentSpec,
 } from '../../../src/shared/spec/experiment-spec.ts';
-import { checkExclusions, exclusionText } from '../../../src/shared/spec/key-rules.ts';
+import { changesInRun } from '../../../src/shared/spec/key-changes.ts';
+import {
+  checkExclusions,
+  checkNeeds,
+  exclusionText,
+  needsText,
+} from '../../../src/shared/spec/key-rules.ts';
 
 const MODEL = { model: 'fnn3', dataset: 'digits' };
 const PROGRAM = { command: ['python3', 'train.py'] };
@@ -46,6 +54,88 @@ it.each([
   check(spec);
 });
 
+const needs = (spec: object) => () => {
+  checkNeeds(experimentSpecSchema, parseExperimentSpec({ workload: MODEL, ...spec }));
+};
+
+it.each([
+  [{ python: 'python3' }, 'TORCH_MISFIT', 'python'],
+  [{ workload: { ...MODEL, copy: false } }, 'PROGRAM_INVALID', 'workload.copy'],
+  [{ exchange: { activations: {} } }, 'ACTIVATIONS_MISFIT', 'exchange.activations'],
+  [{ optimizer: { clipAt: 'rank' } }, 'OPTIMIZER_OPTION_IDLE', 'optimizer.clipAt'],
+  [{ optimizer: { decayAt: [] } }, 'OPTIMIZER_OPTION_IDLE', 'optimizer.decayAt'],
+  [
+    { optimizer: { schedule: 'step', decayAt: [] } },
+    'SCHEDULE_INCOMPLETE',
+    'optimizer.decayAt',
+  ],
+  [
+    { optimizer: { nesterov: true, momentum: 0 } },
+    'OPTIMIZER_OPTION_IDLE',
+    'optimizer.nesterov',
+  ],
+])('%j lacks what it needs', (spec, code, place) => {
+  expect(needs(spec)).toThrow(
+    expect.objectContaining({ code, place, kind: 'input' }) as Error,
+  );
+});
+
+it.each([
+  [{ python: 'python3', backend: 'torch' }],
+  [{ workload: { ...PROGRAM, copy: false } }],
+  [{ optimizer: { nesterov: false, momentum: 0 } }],
+  [{ optimizer: { schedule: 'step', decayAt: [5], decayFactor: 0.5 } }],
+  [{ exchange: { activations: {} }, parallelism: { pipeline: { splitAfter: ['a'] } } }],
+])('%j has it', (spec) => {
+  expect(needs(spec)).not.toThrow();
+});
+
+it('an error says what is there instead', () => {
+  expect(needs({ optimizer: { power: 3 } })).toThrow(
+    'power belongs to the schedule "polynomial", not to "constant"',
+  );
+});
+
+it('a key tells what it needs', () => {
+  const text = (path: string): string | undefined =>
+    needsText(experimentSpecSchema, path);
+  expect(text('python')).toBe('only with backend: torch');
+  expect(text('optimizer.schedule')).toBe('step: only with optimizer.decayAt');
+  expect(text('seed')).toBeUndefined();
+});
+
+it('a key changes in a run exactly if a switch takes it', () => {
+  const values: Readonly<Record<keyof typeof exchangeSpecSchema.shape, unknown>> = {
+    method: 'qsgd',
+    collective: 'ring',
+    bucketBytes: 8,
+    layers: [{ match: '*', method: 'none' }],
+    quantizeSums: { bits: 4 },
+    servers: 1,
+    delta: 0.25,
+    activations: { method: 'dct-mp' },
+    residualUnits: 'update',
+  };
+  const base = resolvePlan({ method: 'topk' });
+  const takes = (key: string, value: unknown): boolean => {
+    try {
+      resolvePlan({ [key]: value }, base, { isPipeline: true });
+      return true;
+    } catch (error) {
+      // Taken, but beside another method or collective.
+      return /_MISFIT$/.test((error as { readonly code: string }).code);
+    }
+  };
+  for (const key of Object.keys(experimentSpecSchema.shape)) {
+    expect(changesInRun(experimentSpecSchema, key), key).toBe(key === 'exchange');
+    expect(takes(key, 1), key).toBe(false);
+  }
+  for (const [key, value] of Object.entries(values)) {
+    expect(changesInRun(experimentSpecSchema, `exchange.${key}`), key).toBe(true);
+    expect(takes(key, value), key).toBe(true);
+  }
+});
+
 it('a key tells what it does not go with, whichever of the two definitions says so', () => {
   const text = (path: string): string | undefined =>
     exclusionText(experimentSpecSchema, path);
@@ -71,23 +161,23 @@ it('every key that a definition names is a key, with that value among its values
     of: Node;
     key: string;
     is?: string;
-    value?: string;
+    value?: string | boolean;
     place?: string;
   }[] = [];
   const walk = (node: Node): void => {
-    for (const rule of (node['excludes'] ?? []) as (typeof rules)[number][]) {
-      rules.push({ ...rule, of: node });
+    for (const rule of [node['excludes'] ?? [], node['needs'] ?? []].flat()) {
+      rules.push({ ...(rule as (typeof rules)[number]), of: node });
     }
     for (const inner of Object.values(node.properties ?? {})) walk(inner as Node);
   };
   walk(whole);
-  expect(rules).toHaveLength(12);
+  expect(rules).toHaveLength(27);
   for (const { is, key, of, place, value } of rules) {
     expect(at(key), key).toBeDefined();
     if (place !== undefined) expect(at(place), place).toBeDefined();
     const values = at(key)!.enum;
     if (is !== undefined && values !== undefined) expect(values).toContain(is);
-    if (value !== undefined) expect(of.enum).toContain(value);
+    if (typeof value === 'string') expect(of.enum).toContain(value);
   }
 });
 

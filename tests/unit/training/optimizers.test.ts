@@ -5,9 +5,11 @@ import { checkOptimizer } from '../../../src/agent/training/optimizers/check-opt
 import type { OptimizerSettings } from '../../../src/agent/training/optimizers/optimizer.ts';
 import { optimizers } from '../../../src/agent/training/optimizers/registry.ts';
 import {
+  experimentSpecSchema,
   parseExperimentSpec,
   WITHOUT_MOMENTUM,
 } from '../../../src/shared/spec/experiment-spec.ts';
+import { checkNeeds } from '../../../src/shared/spec/key-rules.ts';
 import {
   openJaxRuntime,
   type JaxArray,
@@ -266,6 +268,12 @@ describe('clipping', () => {
   });
 });
 
+/** Checks options as a launch does: those that the optimiser has, and what they need. */
+function check(kind: string, given: Parameters<typeof checkOptimizer>[1]): void {
+  checkOptimizer(optimizers.get(kind)!, given);
+  checkNeeds(experimentSpecSchema, { optimizer: given });
+}
+
 describe('options that would do nothing are refused', () => {
   test.each([
     ['sgd', { beta1: 0.5 }, 'sgd has no beta1; it has: nesterov, weightDecay'],
@@ -283,7 +291,7 @@ describe('options that would do nothing are refused', () => {
     ['sgd', { power: 3, schedule: 'linear' as const }, 'power belongs to the schedule'],
   ])('%s with %o', (kind, given, message) => {
     expect(() => {
-      checkOptimizer(optimizers.get(kind)!, given);
+      check(kind, given);
     }).toThrow(
       expect.objectContaining({
         code: 'OPTIMIZER_OPTION_IDLE',
@@ -308,7 +316,7 @@ describe('options that would do nothing are refused', () => {
 
   test('a schedule of steps without steps', () => {
     expect(() => {
-      checkOptimizer(optimizers.get('sgd')!, { schedule: 'step' });
+      check('sgd', { schedule: 'step' });
     }).toThrow(expect.objectContaining({ code: 'SCHEDULE_INCOMPLETE' }));
   });
 });

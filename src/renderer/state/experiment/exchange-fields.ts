@@ -5,7 +5,6 @@ import type {
   ParameterEntry,
 } from '../../../shared/catalogue/catalogue.ts';
 import { collectiveFacts } from '../../../shared/catalogue/facts.ts';
-import { DEFAULT_METHOD } from '../../../shared/plan/exchange-plan.ts';
 import {
   entryChoices,
   plainChoices,
@@ -50,17 +49,11 @@ export function parameterField(parameter: ParameterEntry, prefix: string): FormF
   };
 }
 
-/** Tensors with their own method, as JSON. */
-export function layersField(path: string): FormField {
-  const { description = '' } = schemaAt('exchange.layers');
-  const example = `[{"match": "*.bias", "method": "${DEFAULT_METHOD}"}]`;
-  return {
-    path,
-    kind: 'json',
-    title: 'Layers',
-    description: `${description}, such as ${example}`,
-  };
-}
+/** Tensors with their own method, as JSON. @param path of the key, in a spec or in a plan */
+export const layersField = (path: string): FormField => ({
+  ...field('exchange.layers'),
+  path,
+});
 
 /** The number of servers. */
 export const serversField = field('exchange.servers');

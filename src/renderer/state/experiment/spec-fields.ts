@@ -79,31 +79,44 @@ export function field(path: string, choices?: readonly FormChoice[]): FormField 
   };
 }
 
-/**
- * A section with all titled keys of a part of the spec, in its order.
- * @param choices of keys that take names from the catalogue
- */
-export function sectionOf(
-  title: string,
-  part: string,
-  choices: Readonly<Record<string, readonly FormChoice[]>> = {},
-): FormSection {
-  const node = part === '' ? schema : schemaAt(part);
-  const keys = Object.entries(node.properties ?? {}).filter(
-    ([, key]) => key.title !== undefined && (part !== '' || key.section === title),
+/** A section's titled keys, in the spec's order. */
+function pathsOf(
+  section: string,
+  node: SchemaNode = schema,
+  path = '',
+  inherited?: string,
+): readonly string[] {
+  const own = node.section ?? inherited;
+  if (node.title !== undefined) return own === section ? [path] : [];
+  return Object.entries(node.properties ?? {}).flatMap(([key, inner]) =>
+    pathsOf(section, inner, path === '' ? key : `${path}.${key}`, own),
   );
-  const fields = (folded: boolean): readonly FormField[] =>
-    keys
-      .filter(([, key]) => (key.folded ?? false) === folded)
-      .map(([key]) => field(part === '' ? key : `${part}.${key}`, choices[key]));
-  return { title, fields: fields(false), more: fields(true) };
 }
 
-/** Fields of a key, or of the keys in it: those with a title. */
-export function titledFields(path: string): readonly FormField[] {
-  const { properties, title } = schemaAt(path);
-  if (title !== undefined) return [field(path)];
-  return Object.keys(properties ?? {}).flatMap((key) => titledFields(`${path}.${key}`));
+/** The parts of a form that do not follow from the spec's schema. */
+interface Choosing {
+  /** Choices of keys that take names from the catalogue. */
+  readonly choices: Readonly<Record<string, readonly FormChoice[]>>;
+  /** Fields in place of a key's own. */
+  readonly instead: Readonly<Record<string, readonly FormField[]>>;
+  /** Keys, alone or with those in them, that are not always asked for, and whether they are now. */
+  readonly asked: Readonly<Record<string, boolean>>;
+}
+
+/** A section of the form, with a field for each titled key that is asked for. */
+export function sectionOf(
+  title: string,
+  { asked, choices, instead }: Choosing,
+): FormSection {
+  const isAsked = (path: string): boolean =>
+    Object.entries(asked).every(([key, is]) => is || !`${path}.`.startsWith(`${key}.`));
+  const paths = pathsOf(title).filter(isAsked);
+  const fields = (folded: boolean): readonly FormField[] =>
+    paths
+      .filter((path) => (schemaAt(path).folded ?? false) === folded)
+      .flatMap((path) => instead[path] ?? [field(path, choices[path])]);
+  const more = fields(true);
+  return { title, fields: fields(false), ...(more.length > 0 ? { more } : {}) };
 }
 
 /** Whether a folded field needs attention: its value is not the usual one. */
