@@ -1,7 +1,8 @@
 /** Marks of moments and values: lines with texts, signs at the axis, arrows at cut values. */
 import { escapeMarkup } from '../../shared/words/markup.ts';
+import { highestApart, signsApart } from './apart.ts';
 import { INK_COLOUR } from './colours.ts';
-import type { Picture, PictureMarker } from './picture.ts';
+import type { CutValue, Picture, PictureMarker } from './picture.ts';
 import { round, type Place } from './place.ts';
 
 const LINE = '#0b63a5';
@@ -14,27 +15,28 @@ const CUT_ROOM = 56;
 
 export function markersOf({ markers = [] }: Picture, place: Place): string {
   let free = -Infinity;
-  const last: Record<string, number> = {};
-  return markers
-    .map((marker) => {
-      const at = place.x(marker.x);
-      if (!(at >= place.left && at <= place.right)) return '';
-      const { label, sign } = marker;
-      if (sign !== undefined) {
-        if (at - (last[sign] ?? -Infinity) < 2 * SIGN) return '';
-        last[sign] = at;
-        return signed(marker, at, place);
-      }
-      const line = `<path d="M${at} ${place.top}V${place.floor}" stroke="${LINE}" stroke-dasharray="4 3"/>`;
-      if (at < free) return line;
-      free = at + MARKER_ROOM;
-      const isRight = at > place.right + 16 - MARKER_ROOM;
-      return (
-        `${line}<text x="${at + (isRight ? -4 : 4)}" y="${place.top - 5}" font-size="11" font-weight="600" ` +
-        `text-anchor="${isRight ? 'end' : 'start'}" fill="${LINE}">${escapeMarkup(label)}</text>`
-      );
-    })
-    .join('');
+  const placed = markers.flatMap((marker) => {
+    const at = place.x(marker.x);
+    return at >= place.left && at <= place.right ? [{ ...marker, at }] : [];
+  });
+  const lines = placed.map(({ at, label, sign }) => {
+    if (sign !== undefined) return '';
+    const line = `<path d="M${at} ${place.top}V${place.floor}" stroke="${LINE}" stroke-dasharray="4 3"/>`;
+    if (at < free) return line;
+    free = at + MARKER_ROOM;
+    const isRight = at > place.right + 16 - MARKER_ROOM;
+    return (
+      `${line}<text x="${at + (isRight ? -4 : 4)}" y="${place.top - 5}" font-size="11" font-weight="600" ` +
+      `text-anchor="${isRight ? 'end' : 'start'}" fill="${LINE}">${escapeMarkup(label)}</text>`
+    );
+  });
+  const signs = placed.flatMap(({ sign, ...rest }) =>
+    sign === undefined ? [] : [{ ...rest, sign }],
+  );
+  const drawn = signsApart(signs, 2 * SIGN).map((marker) =>
+    signed(marker, marker.at, place),
+  );
+  return [...lines, ...drawn].join('');
 }
 
 function signed(
@@ -69,19 +71,24 @@ function signed(
   }
 }
 
-/** An arrow at the top of each value that is cut, and the value where there is room for it. */
+/** An arrow and the value at the top of what is cut: of the highest where there is no room for each. */
 export function cutsOf({ cut = [] }: Picture, place: Place): string {
-  let free = -Infinity;
-  return cut
-    .map(({ label, x }) => {
+  const shown = cut.filter(
+    ({ x }) => place.x(x) >= place.left && place.x(x) <= place.right,
+  );
+  const isLast = ({ x }: CutValue): boolean => place.x(x) > place.right - CUT_ROOM;
+  // The last text is before its arrow.
+  const start = (one: CutValue): number =>
+    place.x(one.x) - (isLast(one) ? CUT_ROOM : 0);
+  return highestApart(shown, start, CUT_ROOM)
+    .map((one) => {
+      const { label, x } = one;
       const at = place.x(x);
-      if (!(at >= place.left && at <= place.right)) return '';
-      const arrow = `<path d="M${round(at - 4)} ${place.top + 5}h8l-4 -6Z" fill="${INK_COLOUR}"/>`;
-      if (at < free || at + CUT_ROOM > place.right) return arrow;
-      free = at + CUT_ROOM;
+      const isRight = isLast(one);
       return (
-        `${arrow}<text x="${round(at + 6)}" y="${place.top + 8}" font-size="10" paint-order="stroke" ` +
-        `stroke="#ffffff" stroke-width="3">${escapeMarkup(label)}</text>`
+        `<path d="M${round(at - 4)} ${place.top + 5}h8l-4 -6Z" fill="${INK_COLOUR}"/>` +
+        `<text x="${round(at + (isRight ? -6 : 6))}" y="${place.top + 8}" font-size="10" paint-order="stroke" ` +
+        `text-anchor="${isRight ? 'end' : 'start'}" stroke="#ffffff" stroke-width="3">${escapeMarkup(label)}</text>`
       );
     })
     .join('');

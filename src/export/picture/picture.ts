@@ -53,6 +53,11 @@ export interface PictureMarker {
   readonly colour?: string;
 }
 
+/** A value beyond the vertical axis, and its text. */
+export interface CutValue extends PicturePoint {
+  readonly label: string;
+}
+
 export interface Picture {
   readonly title: string;
   readonly unit: string;
@@ -62,6 +67,6 @@ export interface Picture {
   readonly y: PictureAxis;
   readonly series: readonly PictureSeries[];
   readonly markers?: readonly PictureMarker[];
-  /** Values beyond the vertical axis, as texts. */
-  readonly cut?: readonly { readonly x: number; readonly label: string }[];
+  /** Values beyond the vertical axis. */
+  readonly cut?: readonly CutValue[];
 }

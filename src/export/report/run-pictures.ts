@@ -212,13 +212,19 @@ function bytesPicture(run: PicturedRun): Picture {
 }
 
 function densityPicture(run: PicturedRun): readonly Picture[] {
-  const points = curveOf(run.bins, 'density');
-  if (points.length === 0) return [];
+  const density = meanOf(run.bins, 'density');
+  if (density === undefined) return [];
+  // A gap where something was sent that has no density.
+  const points = run.bins.flatMap((bin): PicturePoint[] => {
+    const isDense = meanOf([bin], 'wireSent') !== 0;
+    const y = meanOf([bin], 'density') ?? (isDense ? NaN : undefined);
+    return y === undefined ? [] : [{ x: (bin.from + bin.to - 1) / 2, y }];
+  });
   return [
     {
       title: 'Density',
       unit: 'share of entries that a rank sent',
-      caption: `${formatPercent(meanOf(run.bins, 'density'))} on average.`,
+      caption: `${formatPercent(density)} on average.`,
       x: iterationsAxis(run),
       y: fromZero(
         points.map(({ y }) => y),

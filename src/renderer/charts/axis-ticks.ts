@@ -111,6 +111,25 @@ export const axisTexts = (
   ticks: (min, max) => ticksOf(kind(), { min, max }),
 });
 
+const CLOCK = { dateStyle: 'short', timeStyle: 'medium' } as const;
+const WORDS = {
+  iteration: '',
+  time: ' since start',
+  clock: '',
+  bytes: ' sent',
+} as const;
+
+/** A place on an axis other than that of iterations, closer than its ticks: `0:02:05 since start, `. */
+export function placeText(kind: AxisKind, value: number, range: AxisRange): string {
+  if (kind === 'iteration') return '';
+  const size = range.max - range.min;
+  const text =
+    kind === 'clock' && size > DAY
+      ? clockText(value, CLOCK)
+      : tickText(kind, value, { min: value - size / 50, max: value });
+  return `${text}${WORDS[kind]}, `;
+}
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** `12.5 s`, from a minute on `0:02:05`. */

@@ -1,5 +1,6 @@
 /** Draws markers into a chart: fences as lines with labels, others as signs at the axis. */
 import type { ChartArea } from 'chart.js';
+import { signsApart } from '../../export/picture/apart.ts';
 import { MARKER_STYLES, type MarkerKind } from './markers.ts';
 import type { Palette } from './palette.ts';
 import type { PlacedMarker } from './placed-run.ts';
@@ -13,6 +14,8 @@ interface Markers {
 
 /** Half the size of a sign, in pixels. */
 const SIGN = 3;
+/** Pixels of the narrowest label: some letters. */
+const LEAST_LABEL = 30;
 
 /** @param pixel the pixel of a place on the axis */
 export function drawMarkers(
@@ -23,37 +26,44 @@ export function drawMarkers(
 ): void {
   context.font = `600 11px ${palette.font}`;
   context.textBaseline = 'middle';
+  const placed = markers.flatMap(({ kind, label, x }) => {
+    const at = Math.round(pixel(x)) + 0.5;
+    const isSeen = at >= area.left - 0.5 && at <= area.right + 0.5;
+    return isSeen ? [{ at, kind, label, sign: MARKER_STYLES[kind].sign }] : [];
+  });
+  const fences = placed.filter(({ sign }) => sign === 'fence');
   let free = -Infinity;
-  /** The last pixel at which each kind has a sign: closer ones would be a smear. */
-  const last: Partial<Record<MarkerKind, number>> = {};
-  for (const { kind, label, x: place } of markers) {
-    const x = Math.round(pixel(place)) + 0.5;
-    if (x < area.left - 0.5 || x > area.right + 0.5) continue;
-    if (MARKER_STYLES[kind].sign !== 'fence') {
-      if (x - (last[kind] ?? -Infinity) < 2 * SIGN) continue;
-      last[kind] = x;
-      drawSign(context, kind, x, area, palette);
-      continue;
-    }
+  for (const [index, { at, label }] of fences.entries()) {
     context.strokeStyle = palette.ink;
     context.lineWidth = 1.5;
     context.setLineDash([4, 3]);
     context.beginPath();
-    context.moveTo(x, labels ? area.top - 12 : area.top);
-    context.lineTo(x, area.bottom);
+    context.moveTo(at, labels ? area.top - 12 : area.top);
+    context.lineTo(at, area.bottom);
     context.stroke();
     if (!labels) continue;
-    const width = context.measureText(label).width + 10;
-    const left = Math.min(x, area.right - width);
-    if (left < free) continue;
+    const next = fences[index + 1]?.at;
+    const end = next === undefined ? area.right : next - 2;
+    const wanted = context.measureText(label).width + 10;
+    // The last one may stand before its line.
+    const left = next === undefined ? Math.max(free, Math.min(at, end - wanted)) : at;
+    const width = Math.min(wanted, end - left);
+    if (width < LEAST_LABEL) continue;
     free = left + width + 2;
     context.setLineDash([]);
     context.fillStyle = palette.ink;
     context.fillRect(left, area.top - 26, width, 16);
     context.fillStyle = palette.surface;
-    context.fillText(label, left + 5, area.top - 17.5);
+    // About as many of its letters as fit.
+    const letters = Math.floor((label.length * (width - 10)) / (wanted - 10)) - 1;
+    const text = width < wanted - 4 ? `${label.slice(0, letters)}…` : label;
+    context.fillText(text, left + 5, area.top - 17.5);
   }
   context.setLineDash([]);
+  const signs = placed.filter(({ sign }) => sign !== 'fence');
+  for (const { at, kind } of signsApart(signs, 2 * SIGN)) {
+    drawSign(context, kind, at, area, palette);
+  }
 }
 
 /** A sign on the axis, where no value is drawn, with a rim that sets it off from bars. */

@@ -1,5 +1,5 @@
 /** Curves as data: what a line chart draws, and the picture that is saved of it. */
-import type { Picture, PictureAxis } from '../../export/picture/picture.ts';
+import type { CutValue, Picture, PictureAxis } from '../../export/picture/picture.ts';
 import { shorten } from '../../shared/words/units.ts';
 import type { AxisRange } from './axis-range.ts';
 import type { PlacedRun } from './placed-run.ts';
@@ -21,7 +21,7 @@ export interface LineDrawing<Run extends PlacedRun = PlacedRun> {
   /** Texts at the horizontal axis; default: whole numbers. */
   readonly formatX?: (value: number) => string;
   /** Values beyond the vertical axis, at iterations if a run is given. */
-  readonly cut?: readonly { readonly x: number; readonly label: string }[];
+  readonly cut?: readonly CutValue[];
 }
 
 /** The axis of a chart that is not one of a run. */
@@ -102,7 +102,7 @@ export function linePicture(
       // A logarithmic axis has no place for a series of zeros.
       .filter(({ points }) => points.some(({ y }) => Number.isFinite(y))),
     markers: run === undefined ? [] : pictureMarkers(run),
-    cut: cut.map(({ label, x }) => ({ label, x: run?.map.toX(x) ?? x })),
+    cut: cut.map(({ x, ...one }) => ({ ...one, x: run?.map.toX(x) ?? x })),
   };
 }
 

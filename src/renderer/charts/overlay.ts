@@ -4,6 +4,8 @@
  * Chart.js plugin per chart, configured before each update. Places are those of the axis.
  */
 import type { Chart, Plugin } from 'chart.js';
+import { highestApart } from '../../export/picture/apart.ts';
+import type { CutValue } from '../../export/picture/picture.ts';
 import { drawMarkers } from './draw-markers.ts';
 import type { Palette } from './palette.ts';
 import type { PlacedMarker } from './placed-run.ts';
@@ -18,15 +20,14 @@ interface Spread {
   readonly bar: number;
 }
 
-/** A bar or a band that reaches beyond the axis. */
-interface CutBar {
-  /** The bar's position. */
-  readonly x: number;
-  readonly label: string;
-}
+/** Room for the text of a cut value, in pixels. */
+const CUT_ROOM = 60;
+/** Pixels between bars at which the lines of their spreads would be in full ink. */
+const SPARSE = 20;
 
 interface OverlayContent {
-  readonly cut?: readonly CutBar[];
+  /** Bars or bands that reach beyond the axis. */
+  readonly cut?: readonly CutValue[];
   readonly spreads?: readonly Spread[];
   readonly markers: readonly PlacedMarker[];
   readonly palette: Palette;
@@ -118,37 +119,45 @@ export class Overlay {
     };
     // Within the bar it must not hide the phases.
     line(0.25, ({ least, bar }) => [Math.min(least, bar), bar]);
-    line(0.75, ({ most, bar }) => [bar, Math.max(bar, most)]);
+    // Close to each other they would be a curtain.
+    const room = chartArea.width / this.content.spreads.length;
+    line(Math.max(0.2, Math.min(0.75, room / SPARSE)), ({ most, bar }) => [
+      bar,
+      Math.max(bar, most),
+    ]);
     ctx.globalAlpha = 1;
   }
 
-  /** An arrow at the top of each cut bar, and its height where there is room for it. */
+  /** An arrow and its height at the top of each cut bar: of the highest, where there is no room for all. */
   #drawCuts(chart: Chart): void {
     const scale = chart.scales['x'];
     if (this.content?.cut === undefined || scale === undefined) return;
     const { ctx, chartArea } = chart;
-    const { palette } = this.content;
+    const { cut, palette } = this.content;
+    const { left, right, top } = chartArea;
+    const pixel = ({ x }: CutValue): number => scale.getPixelForValue(x);
+    const shown = cut.filter((one) => pixel(one) >= left && pixel(one) <= right);
     ctx.setLineDash([]);
     ctx.fillStyle = palette.ink;
+    ctx.strokeStyle = palette.surface;
+    ctx.lineWidth = 3;
     ctx.font = `10px ${palette.font}`;
-    let free = -Infinity;
-    const { cut } = this.content;
-    for (const [index, { x, label }] of cut.entries()) {
-      const middle = scale.getPixelForValue(x);
-      if (middle < chartArea.left || middle > chartArea.right) continue;
-      const { top } = chartArea;
+    const isLast = (one: CutValue): boolean => pixel(one) > right - CUT_ROOM;
+    // The last text is before its arrow.
+    const start = (one: CutValue): number => pixel(one) - (isLast(one) ? CUT_ROOM : 0);
+    for (const one of highestApart(shown, start, CUT_ROOM)) {
+      const middle = pixel(one);
       ctx.beginPath();
       ctx.moveTo(middle - 4, top + 1);
       ctx.lineTo(middle + 4, top + 1);
       ctx.lineTo(middle, top - 5);
       ctx.fill();
-      const width = ctx.measureText(label).width;
-      const left = Math.min(middle + 6, chartArea.right - width);
-      const next = cut[index + 1];
-      const arrow = next === undefined ? Infinity : scale.getPixelForValue(next.x) - 5;
-      if (left < free || left < middle - 1 || left + width > arrow) continue;
-      free = left + width + 14;
-      ctx.fillText(label, left, top - 3);
+      ctx.textAlign = isLast(one) ? 'right' : 'left';
+      const at = middle + (isLast(one) ? -6 : 6);
+      // Lines of switches end at it.
+      ctx.strokeText(one.label, at, top - 3);
+      ctx.fillText(one.label, at, top - 3);
     }
+    ctx.textAlign = 'left';
   }
 }

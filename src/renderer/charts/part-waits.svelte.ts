@@ -4,13 +4,11 @@
  * into it reads nothing.
  */
 import { toErrorData, type ErrorData } from '../../shared/errors/errors.ts';
-import type { WindowSummary } from '../../shared/verdict/window-summary.ts';
 import { StoredRun } from '../state/history/stored-run.ts';
 import type { Connection } from '../state/host/host-connection.ts';
 import { LatestAnswer } from '../state/plan/latest-answer.svelte.ts';
 import {
   heldRecords,
-  waitsIn,
   type HeldIterations,
   type Part,
   type PartReading,
@@ -46,7 +44,7 @@ export class PartWaits {
   want(wanted: Wanted): void {
     if (this.#wanted !== undefined && isSame(this.#wanted, wanted)) return;
     this.leave();
-    if (this.#heldOf(wanted) !== undefined) return;
+    if (this.heldOf(wanted) !== undefined) return;
     this.#wanted = wanted;
     this.#latest.ask(wanted);
   }
@@ -62,21 +60,16 @@ export class PartWaits {
     this.#latest.close();
   }
 
-  /** The waits in a part; undefined if it has not been read, or no rank has a record of it. */
-  summaryOf(part: Part): WindowSummary | undefined {
-    const held = this.#heldOf(part);
-    return held && waitsIn(held, part);
-  }
-
   readingOf(part: Part): PartReading {
     const { answer } = this.#latest;
-    if (this.#heldOf(part) !== undefined) return 'read';
+    if (this.heldOf(part) !== undefined) return 'read';
     const error =
       answer !== undefined && isSame(answer, part) ? answer.error : undefined;
     return error ?? 'reading';
   }
 
-  #heldOf({ from, to }: Part): HeldIterations | undefined {
+  /** The iterations of a part; undefined if it has not been read. */
+  heldOf({ from, to }: Part): HeldIterations | undefined {
     const { answer } = this.#latest;
     return answer !== undefined && answer.from <= from && answer.to >= to
       ? answer.held

@@ -29,7 +29,11 @@ export interface PhaseBars {
   /** Factors for the phases of bars that end at the axis. */
   readonly factors: readonly number[];
   /** Bars that are longer than the axis, by their place in the list. */
-  readonly cut: readonly { readonly index: number; readonly label: string }[];
+  readonly cut: readonly {
+    readonly index: number;
+    readonly y: number;
+    readonly label: string;
+  }[];
 }
 
 export function phaseBars(bins: readonly Bin[], isShown: IsShown): PhaseBars {
@@ -54,7 +58,9 @@ export function phaseBars(bins: readonly Bin[], isShown: IsShown): PhaseBars {
     factors: heights.map((height) => fitted(height, y.max)),
     cut: heights.flatMap((height, index) => {
       const most = Math.max(height, spreads[index]?.[1] ?? 0);
-      return most > y.max ? [{ index, label: shorten(formatDuration(most)) }] : [];
+      return most > y.max
+        ? [{ index, y: most, label: shorten(formatDuration(most)) }]
+        : [];
     }),
   };
 }
@@ -124,6 +130,6 @@ export function phasePicture(
       ...(known.length === 0 ? [] : [spread]),
     ],
     markers: pictureMarkers(run),
-    cut: bars.cut.map(({ index, label }) => ({ x: places[index]!, label })),
+    cut: bars.cut.map(({ index, ...one }) => ({ ...one, x: places[index]! })),
   };
 }

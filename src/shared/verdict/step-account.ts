@@ -7,6 +7,7 @@ import { meanInterval, type Estimate } from '../numbers/mean-interval.ts';
 import { coreTime, coreWait, type Crowd } from './core-crowding.ts';
 import type { LatencyRange } from './emulated-links.ts';
 import { sumOfSeries as sum, type StepSeries } from './step-series.ts';
+import { Lateness, type Straggler } from './straggler.ts';
 
 /** Parts of a step, by what would shorten them. */
 export type AccountPart =
@@ -36,8 +37,7 @@ export interface StepAccount {
   readonly bound: AccountPart;
   /** The second largest, if it is not clear which of the two is larger. */
   readonly rival: AccountPart | undefined;
-  /** The rank that arrives last, and its part of all lateness, if it is one rank. */
-  readonly straggler: { readonly rank: number; readonly share: number } | undefined;
+  readonly straggler: Straggler | undefined;
   /** The part of its time in which a rank waits for a core, 0…1. */
   readonly coreWait: number;
   /** Whether a machine has more ranks than cores. */
@@ -54,9 +54,6 @@ export interface AccountFacts {
   readonly latency?: LatencyRange | undefined;
   readonly crowd: Crowd | undefined;
 }
-
-/** Lateness below this part of the step has no culprit: it would be noise. */
-const NOTEWORTHY_LATENESS = 0.02;
 
 /** @param series of at least one iteration */
 export function accountOf(series: StepSeries, facts: AccountFacts): StepAccount {
@@ -228,22 +225,11 @@ function mostUnderway({ crowd, latency, ranks }: AccountFacts): number {
 const isLarger = (one: readonly number[], other: readonly number[]): boolean =>
   meanInterval(one.map((value, at) => value - other[at]!)).low > 0;
 
-/**
- * The rank for which the others wait: lateness is counted against whoever arrived last, and one
- * rank must have a share of it halfway between chance, 1/P, and all. A rank whose link is
- * slow is awaited, too, but communicates longest itself, so that it never arrives last.
- */
-export function stragglerOf(
-  series: StepSeries,
-  ranks: number,
-): StepAccount['straggler'] {
-  const lateness = sum(series.lateness);
-  if (ranks < 2 || !(lateness > NOTEWORTHY_LATENESS * sum(series.step))) return;
-  const against = new Array<number>(ranks).fill(0);
+/** The straggler of the iterations in a series. */
+function stragglerOf(series: StepSeries, ranks: number): Straggler | undefined {
+  const lateness = new Lateness(ranks);
+  lateness.count(series.step.length, sum(series.step));
   for (const [at, rank] of series.last.entries())
-    against[rank]! += series.lateness[at]!;
-  const most = Math.max(...against);
-  const share = most / lateness;
-  if (share < (1 + 1 / ranks) / 2) return undefined;
-  return { rank: against.indexOf(most), share };
+    lateness.against[rank]! += series.lateness[at]!;
+  return lateness.straggler;
 }

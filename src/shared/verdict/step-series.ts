@@ -101,7 +101,7 @@ export function stepSeries(
     for (let rank = 0; rank < ranks; rank++) {
       const row = recent.placeOf(iteration, rank);
       wall += rows[row + COLUMN.wall]! / ranks;
-      const waited = sumOf(rows, row, EXCHANGE_COLUMNS);
+      const waited = communicationOf(rows, row);
       communication += waited / ranks;
       if (waited < least) [least, latest] = [waited, rank];
       let mine = 0;
@@ -178,6 +178,10 @@ function waitAmong(
 function columnsOf(phases: readonly Phase[]): readonly number[] {
   return phases.map((phase) => COLUMN[phase]);
 }
+
+/** Communication with other ranks in the row that begins at `row`. */
+export const communicationOf = (rows: Float64Array, row: number): number =>
+  sumOf(rows, row, EXCHANGE_COLUMNS);
 
 /** The sum of columns of the row that begins at `row`. */
 function sumOf(rows: Float64Array, row: number, columns: readonly number[]): number {

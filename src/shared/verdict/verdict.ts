@@ -19,7 +19,11 @@ import { rankTitle } from './rank-nodes.ts';
 import { payloadStatements, remediesOf } from './remedies.ts';
 import { accountOf, type AccountPart, type StepAccount } from './step-account.ts';
 import type { VerdictContext } from './verdict-context.ts';
-import { VERDICT_MINIMUM, type WindowSummary } from './window-summary.ts';
+import {
+  longestAwaited,
+  VERDICT_MINIMUM,
+  type WindowSummary,
+} from './window-summary.ts';
 
 /** Communication below this part of the step is not worth a sentence about its causes. */
 const NOTEWORTHY = 0.05;
@@ -97,7 +101,8 @@ function observations(
   account: StepAccount,
   { crowd, nodes = new Map<number, string>() }: VerdictContext,
 ): readonly Statement[] {
-  const { awaited, dense, overlapped, phases, straggler, wall, wireSent } = summary;
+  const { awaited, dense, overlapped, phases, wall, wireSent } = summary;
+  const longest = longestAwaited(awaited, wall);
   const share = summary.communicationShare;
   const largest = largestCommunication(phases);
   const statements: Statement[] = [
@@ -118,9 +123,9 @@ function observations(
     },
   ];
   // The bound or a remedy has named it already.
-  if (straggler !== undefined && straggler !== account.straggler?.rank) {
+  if (longest !== undefined && longest !== account.straggler?.rank) {
     statements.push({
-      text: `the longest wait is for ${rankTitle(straggler, nodes)} (${formatDuration(awaited[straggler])} a step)`,
+      text: `the longest wait is for ${rankTitle(longest, nodes)} (${formatDuration(awaited[longest])} a step)`,
       evidence: 'ranks',
       proof: {
         formula: 'time that each other rank waits for it in a step',

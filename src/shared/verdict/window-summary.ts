@@ -7,7 +7,6 @@ import { COMMUNICATION_PHASES, PHASES, type Phase } from '../records/phases.ts';
 import type { SwitchRecord } from '../records/switch.ts';
 import type { RankTraffic } from './bytes-in-flight.ts';
 import type { RecentIterations } from './recent-iterations.ts';
-import { stragglerOf } from './step-account.ts';
 import { stepSeries, type StepSeries } from './step-series.ts';
 import { COLUMN, FIELD_COUNT, type Field } from '../records/chart-fields.ts';
 
@@ -43,11 +42,6 @@ export interface WindowSummary {
   readonly perRank: readonly { readonly wall: number; readonly wait: number }[];
   /** Bytes and times of each rank that reported them. */
   readonly traffic: readonly RankTraffic[];
-  /**
-   * The rank that the others wait for much longer than for any other, if there is enough to tell. Where ranks do not say
-   * for whom they wait, as those of a program that communicates by itself, it is the one that always arrives last.
-   */
-  readonly straggler: number | undefined;
   /** The parts of the step, iteration by iteration. */
   readonly series: StepSeries;
   /** Records that it is made of: one for each rank and iteration. */
@@ -137,7 +131,6 @@ export function summarizeWindow(
   const perOther = Array.from(awaited, (sum, rank) =>
     observed[rank] === 0 || ranks < 2 ? 0 : sum / observed[rank]! / (ranks - 1),
   );
-  const series = stepSeries(recent, from, to);
   return {
     from: first,
     to: last + 1,
@@ -171,22 +164,17 @@ export function summarizeWindow(
     })).filter(
       ({ bytesSent, rank }) => observed[rank]! > 0 && !Number.isNaN(bytesSent),
     ),
-    straggler:
-      iterations < VERDICT_MINIMUM
-        ? undefined
-        : perOther.some((time) => time > 0)
-          ? findStraggler(perOther, meanWall)
-          : stragglerOf(series, ranks)?.rank,
-    series,
+    series: stepSeries(recent, from, to),
     records: observed.reduce((sum, count) => sum + count, 0),
   };
 }
 
 /**
- * The rank that the others wait for: awaited at least half again as long as the mean of
- * the others, and for at least 2 % of the step. Otherwise naming one would be noise.
+ * The rank that the others await longest: at least half again as long as the mean of the others, and for at
+ * least 2 % of the step. Otherwise naming one would be noise. It is no straggler if its link is slow, or if it
+ * waits itself for a message that it passes on.
  */
-export function findStraggler(
+export function longestAwaited(
   awaited: readonly number[],
   wall: number,
 ): number | undefined {

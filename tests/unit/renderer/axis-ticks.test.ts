@@ -1,6 +1,7 @@
 /** Ticks of times and their texts. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  placeText,
   ticksOf,
   tickText,
   zoneText,
@@ -79,5 +80,24 @@ describe('ticks', () => {
     expect(tickText('iteration', 12_000, { min: 0, max: 1 })).toBe('12,000');
     expect(tickText('iteration', 0.5, { min: 0, max: 1 })).toBe('');
     expect(tickText('bytes', 2_500_000, { min: 0, max: 1 })).toBe('2.5 MB');
+  });
+});
+
+describe('the place at the cursor', () => {
+  it('is told more closely than by ticks, and not where it is the iteration', () => {
+    expect(placeText('iteration', 12, { min: 0, max: 99 })).toBe('');
+    expect(placeText('time', 125_400, { min: 0, max: 200_000 })).toBe(
+      '0:02:05 since start, ',
+    );
+    expect(placeText('time', 1520, { min: 0, max: 4000 })).toBe('1.52 s since start, ');
+    expect(
+      placeText('clock', MIDDAY + 5000, { min: MIDDAY, max: MIDDAY + 600_000 }),
+    ).toBe('12:00:05, ');
+    expect(placeText('bytes', 2_500_000, { min: 0, max: 9e6 })).toBe('2.5 MB sent, ');
+  });
+
+  it('has its day where several are shown', () => {
+    const range = { min: MIDDAY, max: MIDDAY + 3 * 86_400_000 };
+    expect(placeText('clock', MIDDAY + 86_400_000, range)).toMatch(/2.*12:00:00/);
   });
 });

@@ -11,6 +11,11 @@ import {
   smoothCurve,
   valueAt,
 } from '../../../src/renderer/charts/curves.ts';
+import {
+  densityCurve,
+  localDensity,
+  reducedDensity,
+} from '../../../src/renderer/charts/densities.ts';
 import { cutPeaks } from '../../../src/renderer/charts/cut-peaks.ts';
 import { topsOf } from '../../../src/renderer/charts/machines/machine-lines.ts';
 import {
@@ -53,6 +58,15 @@ describe('bar heights', () => {
     expect(barRange([10, 11, 12], [])).toEqual(rangeFromZero([12]));
     expect(barRange([10, 11, 12], [14, 15, 19]).max).toBe(20);
     expect(barRange([10, 11, 12], [14, 15, 658]).max).toBe(rangeFromZero([12]).max);
+  });
+
+  it('leave room for spreads if most of them need it, not for the longest ones', () => {
+    const heights = Array<number>(40).fill(10);
+    const longest = heights.map((_, index) => 20 + (index % 5));
+    expect(barRange(heights, longest).max).toBe(30);
+    expect(barRange(heights, [...longest.slice(1), 900]).max).toBe(30);
+    // Bars would be specks.
+    expect(barRange(heights, Array<number>(40).fill(900)).max).toBe(15);
   });
 
   it('keep the proportions of a bar that is taller than the axis', () => {
@@ -106,8 +120,8 @@ describe('axis ranges', () => {
   it('that cut peaks say how high each is, once for neighbours', () => {
     const points = [1, 9, 12, 2, 8, 3].map((y, x) => ({ x, y }));
     expect(cutPeaks(points, 5, (value) => `${value} kB/s`)).toEqual([
-      { x: 2, label: '12 kB/s' },
-      { x: 4, label: '8 kB/s' },
+      { x: 2, y: 12, label: '12 kB/s' },
+      { x: 4, y: 8, label: '8 kB/s' },
     ]);
     expect(cutPeaks(points, 12, String)).toEqual([]);
   });
@@ -187,6 +201,28 @@ describe('the table of phases', () => {
 });
 
 describe('curves', () => {
+  it('of densities end where none was sent, and go on over iterations without exchange', () => {
+    const run = new RunHistory(1);
+    for (let iteration = 0; iteration < 8; iteration++) {
+      const isSparse = iteration < 4 && iteration % 2 === 0;
+      run.add(
+        iterationRecord({
+          rank: 0,
+          iteration,
+          wireSent: iteration < 4 && !isSparse ? 0 : 1200,
+          ...(isSparse || iteration === 7 ? { density: 0.01, nnzReduced: 20 } : {}),
+        }),
+      );
+    }
+    const bins = run.bins({ from: 0, to: 8, limit: 100 });
+    expect(densityCurve(bins, localDensity)).toEqual(
+      [0, 2, 4, 5, 6, 7].map((x) => ({ x, y: x > 3 && x < 7 ? NaN : 0.01 })),
+    );
+    expect(densityCurve(bins, reducedDensity).map(({ y }) => y)).toEqual([
+      ...[0.02, 0.02, NaN, NaN, NaN, 0.02],
+    ]);
+  });
+
   it('stand at the middle of their bins', () => {
     const bins = history(16).bins({ from: 0, to: 16, limit: 5 });
     expect(meanCurve(bins, 'loss')).toEqual([

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PartWaits } from '../../../src/renderer/charts/part-waits.svelte.ts';
 import type { ErrorData } from '../../../src/shared/errors/errors.ts';
+import { waitsIn } from '../../../src/renderer/state/runs/rank-waits.ts';
 import { iterationRecord } from './records.ts';
 import { ScriptedHost, settle } from './scripted-host.ts';
 
@@ -37,17 +38,21 @@ function begin() {
   const waits = new PartWaits(host.connection, 'run');
   const want = (from: number, to: number): void =>
     waits.want({ from, to, ranks: RANKS });
+  const awaited = (from: number, to: number) => {
+    const held = waits.heldOf({ from, to });
+    return held && waitsIn(held, { from, to })?.awaited;
+  };
   const asked = (): unknown => host.next('iterations').args[1];
   const failure = (code: string): ErrorData => ({
     code,
     kind: 'failure',
     message: code,
   });
-  return { host, waits, want, asked, failure };
+  return { host, waits, want, awaited, asked, failure };
 }
 
 test('a part is read piece by piece, and then its waits are known', async () => {
-  const { asked, host, waits, want } = begin();
+  const { asked, awaited, host, waits, want } = begin();
   const part = { from: 100, to: 120 };
   want(100, 120);
   expect(waits.readingOf(part)).toBe('reading');
@@ -55,38 +60,30 @@ test('a part is read piece by piece, and then its waits are known', async () => 
   expect(asked()).toMatchObject({ from: 100, to: 120 });
   await host.next('iterations').answer(piece(100, 110, 2, 110));
   expect(waits.readingOf(part)).toBe('reading');
-  expect(waits.summaryOf(part)).toBeUndefined();
+  expect(waits.heldOf(part)).toBeUndefined();
   expect(asked()).toMatchObject({ from: 110, to: 120 });
   await host.next('iterations').answer(piece(110, 120, 2));
   expect(waits.readingOf(part)).toBe('read');
-  expect(waits.summaryOf(part)).toMatchObject({
-    from: 100,
-    to: 120,
-    straggler: 2,
-    awaited: [0, 0, 6],
-  });
+  expect(awaited(100, 120)).toEqual([0, 0, 6]);
   waits.close();
 });
 
 test('zooming into a part that was read reads nothing', async () => {
-  const { host, waits, want } = begin();
+  const { awaited, host, waits, want } = begin();
   want(100, 120);
   await stand();
   await host.next('iterations').answer(piece(100, 120, 1));
   want(105, 115);
   await stand();
   expect(host.waiting('iterations')).toEqual([]);
-  expect(waits.summaryOf({ from: 105, to: 115 })).toMatchObject({
-    iterations: 10,
-    straggler: 1,
-  });
+  expect(awaited(105, 115)).toEqual([0, 6, 0]);
   expect(waits.readingOf({ from: 99, to: 110 })).toBe('reading');
   expect(waits.readingOf({ from: 110, to: 121 })).toBe('reading');
   waits.close();
 });
 
 test('of parts that change quickly only the last is read', async () => {
-  const { asked, host, waits, want } = begin();
+  const { asked, awaited, host, waits, want } = begin();
   for (let from = 0; from < 50; from++) want(from, from + 20);
   await stand();
   expect(host.waiting('iterations')).toHaveLength(1);
@@ -99,12 +96,12 @@ test('of parts that change quickly only the last is read', async () => {
   expect(asked()).toMatchObject({ from: 200, to: 220 });
   await host.next('iterations').answer(piece(200, 220, 1));
   expect(waits.readingOf({ from: 49, to: 69 })).toBe('reading');
-  expect(waits.summaryOf({ from: 200, to: 220 })?.straggler).toBe(1);
+  expect(awaited(200, 220)).toEqual([0, 6, 0]);
   waits.close();
 });
 
 test('a part that is left half read is not shown, nor is one that waits', async () => {
-  const { host, waits, want } = begin();
+  const { awaited, host, waits, want } = begin();
   const part = { from: 100, to: 120 };
   want(100, 120);
   await stand();
@@ -120,7 +117,7 @@ test('a part that is left half read is not shown, nor is one that waits', async 
   want(100, 120);
   await stand();
   await host.next('iterations').answer(piece(100, 120, 2));
-  expect(waits.summaryOf(part)).toMatchObject({ iterations: 20, straggler: 2 });
+  expect(awaited(100, 120)).toEqual([0, 0, 6]);
   waits.close();
 });
 
@@ -138,7 +135,7 @@ test('a failure is told of its part alone, and not repeated', async () => {
 });
 
 test('a part that a lost connection left unread is read when it is back', async () => {
-  const { failure, host, waits, want } = begin();
+  const { awaited, failure, host, waits, want } = begin();
   const part = { from: 100, to: 120 };
   want(100, 120);
   await stand();
@@ -147,6 +144,6 @@ test('a part that a lost connection left unread is read when it is back', async 
   host.tell('resync');
   await stand();
   await host.next('iterations').answer(piece(100, 120, 0));
-  expect(waits.summaryOf(part)?.straggler).toBe(0);
+  expect(awaited(100, 120)).toEqual([6, 0, 0]);
   waits.close();
 });

@@ -16,6 +16,7 @@ export interface RecordShape {
   readonly wireSent?: number;
   readonly nnzLocal?: number;
   readonly nnzReduced?: number;
+  readonly density?: number;
   readonly loss?: number;
   readonly at?: number;
 }
@@ -44,6 +45,7 @@ export function iterationRecord(shape: RecordShape): IterationRecord {
     },
     ...(shape.nnzLocal === undefined ? {} : { nnzLocal: shape.nnzLocal }),
     ...(shape.nnzReduced === undefined ? {} : { nnzReduced: shape.nnzReduced }),
+    ...(shape.density === undefined ? {} : { density: shape.density }),
     loss: shape.loss ?? 1,
     lr: 0.05,
     epoch: 0,

@@ -5,7 +5,7 @@ import { RecentIterations } from '../../../src/shared/verdict/recent-iterations.
 import { verdict, type Verdict } from '../../../src/shared/verdict/verdict.ts';
 import type { VerdictContext } from '../../../src/shared/verdict/verdict-context.ts';
 import {
-  findStraggler,
+  longestAwaited,
   summarizeWindow,
   type WindowSummary,
 } from '../../../src/shared/verdict/window-summary.ts';
@@ -59,25 +59,19 @@ describe('window summary', () => {
     expect(summarizeWindow(recent, 20, 30)).toBeUndefined();
   });
 
-  it('names no straggler after a few iterations', () => {
-    expect(summary(1).straggler).toBeUndefined();
-    expect(summary(4).straggler).toBeUndefined();
-    expect(summary(5).straggler).toBe(2);
-  });
-
   it.each([
-    { awaited: [0.25, 0.25, 3.5], wall: 10, straggler: 2, why: 'clearly longest' },
-    { awaited: [3, 3.2, 3.1], wall: 10, straggler: undefined, why: 'all alike' },
+    { awaited: [0.25, 0.25, 3.5], wall: 10, longest: 2, why: 'clearly longest' },
+    { awaited: [3, 3.2, 3.1], wall: 10, longest: undefined, why: 'all alike' },
     {
       awaited: [0, 0, 0.1],
       wall: 10,
-      straggler: undefined,
+      longest: undefined,
       why: 'too short to matter',
     },
-    { awaited: [0], wall: 10, straggler: undefined, why: 'alone' },
-    { awaited: [0, 5], wall: 10, straggler: 1, why: 'one of two' },
-  ])('names the straggler where there is one: $why', ({ awaited, wall, straggler }) => {
-    expect(findStraggler(awaited, wall)).toBe(straggler);
+    { awaited: [0], wall: 10, longest: undefined, why: 'alone' },
+    { awaited: [0, 5], wall: 10, longest: 1, why: 'one of two' },
+  ])('knows the rank that is awaited longest: $why', ({ awaited, wall, longest }) => {
+    expect(longestAwaited(awaited, wall)).toBe(longest);
   });
 });
 

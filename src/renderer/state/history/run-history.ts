@@ -21,6 +21,7 @@ import { BinWindows, cellsOf, type BinWindow } from './bin-window.ts';
 import { binOf, type Bin } from './bin.ts';
 import { BinnedHistory } from './binned-history.ts';
 import { RecentBins } from './recent-bins.ts';
+import { Arrivals } from '../../../shared/verdict/arrivals.ts';
 import { RecentIterations } from '../../../shared/verdict/recent-iterations.ts';
 
 export interface BinQuery {
@@ -49,6 +50,7 @@ const ROWS = 65_536;
 export class RunHistory {
   readonly ranks: number;
   readonly recent: RecentIterations;
+  readonly arrivals: Arrivals;
   readonly #recentBins: RecentBins;
   readonly #whole = new BinnedHistory();
   readonly #windows: BinWindows;
@@ -65,6 +67,7 @@ export class RunHistory {
     this.#want = want;
     const perRank = Math.max(128, Math.min(4096, Math.floor(ROWS / ranks)));
     this.recent = new RecentIterations(ranks, perRank);
+    this.arrivals = new Arrivals(this.recent);
     this.#recentBins = new RecentBins(this.recent);
     this.#windows = new BinWindows(ranks);
   }

@@ -1,16 +1,16 @@
-/**
- * Waits of ranks for each other, in the part of a run that its charts show. While they follow the run, these are
- * of the last iterations under the current plan, as in the verdict; where they stand still, of that part.
- */
+/** Waits of ranks for each other, in the part of a run that its charts show. */
 import type { ErrorData } from '../../../shared/errors/errors.ts';
+import { COLUMN } from '../../../shared/records/chart-fields.ts';
 import type { IterationRecord } from '../../../shared/records/iteration.ts';
+import { Arrivals } from '../../../shared/verdict/arrivals.ts';
 import { rankTitle } from '../../../shared/verdict/rank-nodes.ts';
 import { RecentIterations } from '../../../shared/verdict/recent-iterations.ts';
+import type { Lateness } from '../../../shared/verdict/straggler.ts';
 import {
-  summarizeWindow,
+  longestAwaited,
   VERDICT_MINIMUM,
-  type WindowSummary,
 } from '../../../shared/verdict/window-summary.ts';
+import { capitalized } from '../../../shared/words/capitalized.ts';
 import { formatCount, formatDuration } from '../../../shared/words/units.ts';
 import { meanOf, type Bin } from '../history/bin.ts';
 import type { RunHistory } from '../history/run-history.ts';
@@ -22,25 +22,51 @@ export interface Part {
 }
 
 /** Iterations one by one, as a page follows them or has read them. */
-export type HeldIterations = Pick<RunHistory, 'heldFrom' | 'ranks' | 'recent'>;
+export type HeldIterations = Pick<
+  RunHistory,
+  'arrivals' | 'heldFrom' | 'ranks' | 'recent'
+>;
 
-/** Records that are summarised while a chart is moved: more would hold up its drawing. */
+/** Records that are read for the waits in a part. */
 const MOST_RECORDS = 16_384;
 
-/** Most iterations of which it can be told who waits for whom. */
-export const mostIterations = (ranks: number): number =>
+/** Most iterations whose records are read. */
+const mostIterations = (ranks: number): number =>
   Math.max(1, Math.floor(MOST_RECORDS / ranks));
 
 const isShort = (ranks: number, { from, to }: Part): boolean =>
   to > from && to - from <= mostIterations(ranks);
 
-/** The waits in a part; undefined if it is too long, or not held one by one. */
+/** Waits of ranks in a part, on average. */
+export interface RankWaits {
+  /** Milliseconds that each other rank waits for one. */
+  readonly awaited: readonly number[];
+  readonly perRank: readonly RankMeans[];
+}
+
+/** The waits in a part; undefined if it is not held one by one. */
 export function waitsIn(
   { heldFrom, ranks, recent }: HeldIterations,
-  part: Part,
-): WindowSummary | undefined {
-  if (part.from < heldFrom || !isShort(ranks, part)) return undefined;
-  return summarizeWindow(recent, part.from, part.to);
+  { from, to }: Part,
+): RankWaits | undefined {
+  if (from < heldFrom || to <= from) return undefined;
+  const waits = Array.from({ length: ranks }, (_, rank) => {
+    let [records, wall, wait, awaited] = [0, 0, 0, 0];
+    for (let iteration = from; iteration < to; iteration++) {
+      const row = recent.placeOf(iteration, rank);
+      if (row < 0) continue;
+      records += 1;
+      wall += recent.rows[row + COLUMN.wall]!;
+      wait += recent.rows[row + COLUMN.wait]!;
+      awaited += recent.awaited(iteration, rank);
+    }
+    awaited /= records * Math.max(1, ranks - 1);
+    return { awaited, wall: wall / records, wait: wait / records };
+  });
+  return {
+    perRank: waits.map(({ wait, wall }) => ({ wait, wall })),
+    awaited: waits.map(({ awaited }) => awaited),
+  };
 }
 
 /** Whether waits in a part are known once its records are read. */
@@ -57,7 +83,7 @@ export function heldRecords(
 ): HeldIterations {
   const recent = new RecentIterations(ranks, to - from);
   for (const record of records) recent.add(record);
-  return { heldFrom: from, ranks, recent };
+  return { arrivals: new Arrivals(recent), heldFrom: from, ranks, recent };
 }
 
 /** Mean step and wait of a rank, in milliseconds. */
@@ -84,104 +110,87 @@ export interface RankRow extends Partial<RankMeans> {
   readonly awaited: number | undefined;
 }
 
-/** Ranks as a table, of the iterations that were summarised: the last ones, while charts follow the run. */
-export const summaryRows = (
-  summary: Pick<WindowSummary, 'awaited' | 'perRank'> | undefined,
-): readonly RankRow[] =>
-  (summary?.perRank ?? []).map(({ wait, wall }, rank) => ({
+/** Ranks as a table, of a part whose waits are known. */
+export function waitRows({ awaited, perRank }: RankWaits): readonly RankRow[] {
+  // Ranks may not say for whom they wait, or wait for nobody.
+  const isTold = awaited.some((time) => time > 0);
+  return perRank.map((means, rank) => ({
     rank,
-    wall,
-    wait,
-    awaited: awaitedOf(summary, rank),
+    ...means,
+    awaited: isTold ? awaited[rank] : undefined,
   }));
-
-/** Time for which others wait for a rank; undefined if ranks do not say for whom they wait, or wait for nobody. */
-function awaitedOf(
-  summary: Pick<WindowSummary, 'awaited'> | undefined,
-  rank: number,
-): number | undefined {
-  const { awaited = [] } = summary ?? {};
-  return awaited.some((time) => time > 0) ? awaited[rank] : undefined;
 }
 
-/**
- * Ranks as a table, of the iterations whose bins are drawn. How long a rank is awaited needs iterations
- * one by one, its step and wait do not.
- * @param waits in the same iterations, if known
- */
-export const rankRows = (
+/** Ranks as a table, of the bins that are drawn: they do not tell for whom ranks wait. */
+export const drawnRows = (
   drawn: ReadonlyMap<number, readonly Bin[]>,
-  waits: Pick<WindowSummary, 'awaited'> | undefined,
 ): readonly RankRow[] =>
-  [...drawn].map(([rank, bins]) => ({
-    rank,
-    ...meansOver(bins),
-    awaited: awaitedOf(waits, rank),
-  }));
+  [...drawn].map(([rank, bins]) => ({ rank, ...meansOver(bins), awaited: undefined }));
 
 /** The state of the records of a part: how far they are read, or the error that this met. */
 export type PartReading = 'read' | 'reading' | ErrorData;
 
-/** A part that stands still in the charts. */
+/** The part that charts show. */
 interface ShownPart extends Part {
-  readonly reading: PartReading;
+  /** Undefined while it moves on with the run, and nothing is read. */
+  readonly reading: PartReading | undefined;
 }
 
 /**
- * A sentence on who waits for whom.
- * @param part that is shown, if it stands still
- * @param summary of that part, or else of the last iterations
+ * A sentence on the straggler of what is shown.
+ * @param lateness in all of it, if known
+ * @param waits in it, if known
  */
 export function waitsText(
-  summary: WindowSummary | undefined,
+  lateness: Lateness | undefined,
+  waits: RankWaits | undefined,
   {
     nodes,
     part,
     ranks,
   }: {
     readonly ranks: number;
-    readonly part: ShownPart | undefined;
+    readonly part: ShownPart;
     readonly nodes: ReadonlyMap<number, string>;
   },
 ): string {
-  if (part === undefined && summary === undefined)
-    return 'Waiting for the first iteration.';
+  if (part.to === 0) return 'Waiting for the first iteration.';
   if (ranks < 2) return 'A single rank never waits.';
-  if (summary === undefined) return unknownText(ranks, part!);
-  if (summary.iterations < VERDICT_MINIMUM)
+  if (lateness === undefined) return unknownText(ranks, part);
+  const { iterations, step, straggler } = lateness;
+  const which = rangeText(part);
+  if (iterations === 0) return `No iteration of all ranks in ${which}.`;
+  if (iterations < VERDICT_MINIMUM)
     return 'Too few iterations to tell whether a rank is a straggler.';
-  const iterations = part === undefined ? undefined : rangeText(summary);
-  const { awaited, perRank, straggler } = summary;
-  if (straggler === undefined) {
-    const where = iterations === undefined ? '' : ` in ${iterations}`;
-    return `No straggler${where}: the ranks wait about equally long for each other.`;
+  if (straggler !== undefined) {
+    const time = formatDuration(lateness.waitFor(straggler.rank) / iterations);
+    return `${capitalized(rankTitle(straggler.rank, nodes))} is the straggler of ${which}: every other rank waits ${time} a step for it.`;
   }
-  const who = rankTitle(straggler, nodes).replace(/^r/, 'R');
-  const which = iterations ?? `the last ${formatCount(summary.iterations)} iterations`;
-  const time = awaited[straggler]!;
-  if (time > 0) {
-    return `${who} is the straggler of ${which}: every other rank waits ${formatDuration(time)} a step for it.`;
-  }
-  const others = perRank.filter((_, rank) => rank !== straggler);
-  const mean = others.reduce((sum, { wait }) => sum + wait, 0) / others.length;
-  return `${who} is the straggler of ${which}: it waits ${formatDuration(perRank[straggler]!.wait)} a step, and the others ${formatDuration(mean)}.`;
+  const { awaited = [] } = waits ?? {};
+  const longest = longestAwaited(awaited, step / iterations);
+  const others =
+    longest === undefined
+      ? ''
+      : ` The longest wait is for ${rankTitle(longest, nodes)} (${formatDuration(awaited[longest])} a step).`;
+  return `No straggler in ${which}: no rank is late much more than the others.${others}`;
 }
 
-/** A sentence on why it is not known who waits for whom. */
+/** A sentence on why the straggler is not known. */
 function unknownText(ranks: number, part: ShownPart): string {
   const { from, reading, to } = part;
   if (to <= from) return 'Not all ranks have finished these iterations.';
+  if (reading === undefined)
+    return 'To see who waits for whom in all of this, pause the charts or zoom in.';
   if (!isShort(ranks, part)) {
-    return `To see who waits for whom, zoom in until at most ${formatCount(mostIterations(ranks))} iterations are shown.`;
+    return `To see who waits for whom in all of this, show each rank, or zoom in until at most ${formatCount(mostIterations(ranks))} iterations are shown.`;
   }
-  if (reading === 'read') return `No rank has a record of ${rangeText(part)}.`;
-  return reading === 'reading'
-    ? `Reading who waits for whom in ${rangeText(part)}…`
-    : `Who waits for whom could not be read: ${reading.message}.`;
+  if (typeof reading === 'object')
+    return `Who waits for whom could not be read: ${reading.message}.`;
+  return `Reading who waits for whom in ${rangeText(part)}…`;
 }
 
 /** `iterations 89–191` */
-const rangeText = ({ from, to }: Part): string =>
+export const rangeText = ({ from, to }: Part): string =>
   to - from === 1
     ? `iteration ${formatCount(from)}`
     : `iterations ${formatCount(from)}–${formatCount(to - 1)}`;
