@@ -49,12 +49,6 @@ export function parameterField(parameter: ParameterEntry, prefix: string): FormF
   };
 }
 
-/** Tensors with their own method, as JSON. @param path of the key, in a spec or in a plan */
-export const layersField = (path: string): FormField => ({
-  ...field('exchange.layers'),
-  path,
-});
-
 /** The number of servers. */
 export const serversField = field('exchange.servers');
 

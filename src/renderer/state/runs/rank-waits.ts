@@ -132,7 +132,7 @@ export type PartReading = 'read' | 'reading' | ErrorData;
 
 /** The part that charts show. */
 interface ShownPart extends Part {
-  /** Undefined while it moves on with the run, and nothing is read. */
+  /** The state of its records; undefined while it moves on with the run, and nothing is read. */
   readonly reading: PartReading | undefined;
 }
 
