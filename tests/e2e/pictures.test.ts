@@ -300,26 +300,6 @@ test('what shows more hands the focus to what it shows', async () => {
   await app.part('unpin').click();
 });
 
-test('values are told with their place on the axis, and gestures beside keys', async () => {
-  await open(`run/${MEASURED}`, 'loss-chart');
-  await app.part('loss-summary').getByText('Training batches').waitFor();
-  const chart = app.part('loss-chart');
-  for (const [kind, place] of [
-    ['time', /^0\.0+ s since start, iteration 0: /],
-    ['clock', /^\d\d:\d\d:\d\d.*, iteration 0: /],
-    ['bytes', /^[\d.]+ .?B sent, iteration 0: /],
-    ['iteration', /^iteration 0: /],
-  ] as const) {
-    await app.part('axis-kind').selectOption(kind);
-    await chart.press('Home');
-    await page.locator('#chart-loss .words').getByText(place).waitFor();
-    expect(await chart.getAttribute('aria-valuetext')).toMatch(place);
-  }
-  await page.keyboard.press('?');
-  await app.part('shortcut-list').getByText('Zoom at the pointer').waitFor();
-  await page.keyboard.press('Escape');
-});
-
 test('a sentence of the verdict that moves to another line is drawn whole there', async () => {
   await page.setViewportSize({ width: 1440, height: 900 });
   // Whatever was scrolled to.
