@@ -2,20 +2,8 @@
  * A key of the spec and a field of an iteration's record are added as docs/extending.md says, in a
  * copy of the sources: one definition each. Checks, form, exports and charts then have them.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-
-const root = path.join(import.meta.dirname, '../../..');
+import { CopiedSources } from './copied-sources.ts';
 
 const KEY = `  joulesAtMost: z
     .number()
@@ -64,66 +52,28 @@ const FIELD_BEFORE = `  /** Time in which the rank was suspended. */
   },
 `;
 
-let copy: string;
-
-/** Writes a definition before a line of a file. */
-function define(file: string, before: string, definition: string): void {
-  const place = path.join(copy, file);
-  const text = readFileSync(place, 'utf8');
-  expect(text.split(before)).toHaveLength(2);
-  writeFileSync(
-    place,
-    text.replace(before, () => definition + before),
-  );
-}
-
+let copy: CopiedSources;
 beforeAll(() => {
-  copy = mkdtempSync(path.join(tmpdir(), 'gradwire-key-and-field-'));
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.base.json']) {
-    cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
-  }
-  symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
-  define('src/shared/spec/experiment-spec.ts', '  seed: z\n', KEY);
-  define('src/shared/spec/workload-spec.ts', '    batchPerRank: z\n', INNER_KEY);
-  define('src/shared/records/iteration.ts', '  /** The trainer thread that ', FIELD);
-  define(
-    'src/shared/records/iteration.ts',
-    '  /** Absent if nothing is trained. ',
-    FIELD_BEFORE,
-  );
+  copy = new CopiedSources();
+  copy.insert('src/shared/spec/experiment-spec.ts', KEY, '  seed: z\n');
+  copy.insert('src/shared/spec/workload-spec.ts', INNER_KEY, '  batchPerRank: z\n');
+  const fields = 'src/shared/records/iteration.ts';
+  copy.insert(fields, FIELD, '  /** The trainer thread that ');
+  copy.insert(fields, FIELD_BEFORE, '  /** Absent if nothing is trained. ');
 });
-afterAll(() => {
-  rmSync(copy, { recursive: true, force: true });
-});
+afterAll(() => copy?.[Symbol.dispose]());
 
 test('the compiler asks for nothing else', { tags: 'soak' }, () => {
-  const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [compiler, '-p', 'tsconfig.json', '--noEmit'],
-    { cwd: copy, encoding: 'utf8' },
-  );
-  expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  expect(copy.compiled()).toBe('');
 });
 
-/** Runs statements in the copy; what they assign to `told` is returned. */
-function told(imports: readonly string[], statements: string): unknown {
-  const script = path.join(copy, 'src/try.ts');
-  const lines = imports.map((line) => `import ${line}';`);
-  writeFileSync(
-    script,
-    `${lines.join('\n')}\n${statements}\nconsole.log(JSON.stringify(told));\n`,
-  );
-  return JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' }));
-}
-
 test('the key is parsed, checked, corrected and in the form', () => {
-  const answers = told(
+  const answers = copy.told(
     [
-      "{ validateLaunch } from './agent/launch/validate-launch.ts",
-      "{ makeCatalogue } from './agent/launch/catalogue.ts",
-      "{ formSections } from './renderer/state/experiment/spec-form.ts",
-      "{ parseExperimentSpec } from './shared/spec/experiment-spec.ts",
+      "{ validateLaunch } from './agent/launch/validate-launch.ts'",
+      "{ makeCatalogue } from './agent/launch/catalogue.ts'",
+      "{ formSections } from './renderer/state/experiment/spec-form.ts'",
+      "{ parseExperimentSpec } from './shared/spec/experiment-spec.ts'",
     ],
     `const of = (keys) =>
   validateLaunch(parseExperimentSpec({ workload: { model: 'fnn3', dataset: 'digits' }, ...keys }));
@@ -172,11 +122,11 @@ const told = {
 });
 
 test('the field is checked, exported and charted', () => {
-  const answers = told(
+  const answers = copy.told(
     [
-      "{ iterationColumns } from './export/tables/iteration-columns.ts",
-      "{ BANDED_FIELDS, COLUMN, FIELD_COUNT, writeRow } from './shared/records/chart-fields.ts",
-      "{ ITERATION_FIELDS } from './shared/records/iteration.ts",
+      "{ iterationColumns } from './export/tables/iteration-columns.ts'",
+      "{ BANDED_FIELDS, COLUMN, FIELD_COUNT, writeRow } from './shared/records/chart-fields.ts'",
+      "{ ITERATION_FIELDS } from './shared/records/iteration.ts'",
     ],
     `const record = { phases: {}, bytes: {}, energyUsed: 2.5, suspended: 7 };
 const row = new Float64Array(FIELD_COUNT);

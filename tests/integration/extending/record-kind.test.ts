@@ -2,20 +2,9 @@
  * A kind of record is added as docs/extending.md says, in a copy of the sources: one file and
  * one line. The compiler asks for nothing else, and every program knows the kind.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CopiedSources } from './copied-sources.ts';
 
-const root = path.join(import.meta.dirname, '../../..');
 const PULSE = `/** The ranks' clock beats. */
 import { z } from 'zod';
 import { count } from './fields.ts';
@@ -52,69 +41,52 @@ export const pulseKind = eventKind({
 });
 `;
 
-let copy: string;
-beforeAll(() => {
-  copy = mkdtempSync(path.join(tmpdir(), 'gradwire-record-kind-'));
-  for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.base.json']) {
-    cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
-  }
-  symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
-  const records = path.join(copy, 'src/shared/records');
-  writeFileSync(path.join(records, 'pulse.ts'), PULSE);
-  const list = path.join(records, 'record-kinds.ts');
-  const before = readFileSync(list, 'utf8');
-  const after = before
-    .replace('import { queuedKind }', "import { pulseKind } from './pulse.ts';\n$&")
-    .replace('  queuedKind,\n', '  pulseKind,\n$&');
-  expect(after).not.toBe(before);
-  writeFileSync(list, after);
-});
-afterAll(() => {
-  rmSync(copy, { recursive: true, force: true });
-});
+const PULSE_FILE = 'src/shared/records/pulse.ts';
 
-const compile = (): { readonly status: number | null; readonly stdout: string } =>
-  spawnSync(
-    process.execPath,
-    [
-      path.join(root, 'node_modules/typescript/bin/tsc'),
-      ...['-p', 'tsconfig.json', '--noEmit'],
-    ],
-    { cwd: copy, encoding: 'utf8' },
+let copy: CopiedSources;
+beforeAll(() => {
+  copy = new CopiedSources();
+  copy.write(PULSE_FILE, PULSE);
+  const list = 'src/shared/records/record-kinds.ts';
+  copy.insert(
+    list,
+    "import { pulseKind } from './pulse.ts';\n",
+    'import { queuedKind }',
   );
+  copy.insert(list, '  pulseKind,\n', '  queuedKind,\n');
+});
+afterAll(() => copy?.[Symbol.dispose]());
 
 test('the compiler asks for nothing else', { tags: 'soak' }, () => {
-  expect(compile()).toMatchObject({ stdout: '', status: 0 });
+  expect(copy.compiled()).toBe('');
 });
 
 test(
   'a definition that leaves something out does not compile',
   { tags: 'soak' },
   () => {
-    const file = path.join(copy, 'src/shared/records/pulse.ts');
     for (const member of ['repetition', 'thinning', 'tables', 'folds', 'summary']) {
       const lines = new RegExp(`^ {2}${member}: (?:\\[[\\s\\S]*?^ {2}\\],|.*)\\n`, 'm');
-      writeFileSync(file, PULSE.replace(lines, ''));
-      expect(compile().stdout, member).toContain(`'${member}' is missing`);
+      copy.write(PULSE_FILE, PULSE.replace(lines, ''));
+      expect(copy.compiled(), member).toContain(`'${member}' is missing`);
     }
-    writeFileSync(file, PULSE);
+    copy.write(PULSE_FILE, PULSE);
   },
 );
 
 test('every program knows it', { tags: 'soak' }, () => {
-  const script = path.join(copy, 'src/try.ts');
-  writeFileSync(
-    script,
-    `import { RecordAdmission } from './agent/supervisor/journal/record-admission.ts';
-import { HumanPrinter } from './cli/text/run-printer.ts';
-import { foldEvents } from './renderer/state/runs/event-fold.ts';
-import { EXPORT_TABLES } from './shared/records/export-tables.ts';
-import { csvParts } from './export/formats/csv.ts';
-import { readTable } from './export/tables/tables.ts';
-import { logLine } from './shared/records/log-text.ts';
-import { thinningOf } from './shared/records/record-kinds.ts';
-
-const pulse = (iteration: number) => ({ type: 'pulse', at: 0, iteration, beats: 7 }) as const;
+  const answers = copy.told(
+    [
+      "{ RecordAdmission } from './agent/supervisor/journal/record-admission.ts'",
+      "{ HumanPrinter } from './cli/text/run-printer.ts'",
+      "{ foldEvents } from './renderer/state/runs/event-fold.ts'",
+      "{ EXPORT_TABLES } from './shared/records/export-tables.ts'",
+      "{ csvParts } from './export/formats/csv.ts'",
+      "{ readTable } from './export/tables/tables.ts'",
+      "{ logLine } from './shared/records/log-text.ts'",
+      "{ thinningOf } from './shared/records/record-kinds.ts'",
+    ],
+    `const pulse = (iteration: number) => ({ type: 'pulse', at: 0, iteration, beats: 7 }) as const;
 const admission = new RecordAdmission();
 const first = admission.admit(0, pulse(3));
 admission.restart(2);
@@ -130,7 +102,7 @@ let csv = '';
 for await (const { content } of csvParts(readTable('pulses', reader as never, {} as never))) {
   csv += content;
 }
-console.log(JSON.stringify({
+const told = {
   first,
   again: again ?? 'a repetition',
   thinning: thinningOf(pulse(1)),
@@ -139,11 +111,9 @@ console.log(JSON.stringify({
   printed,
   tables: EXPORT_TABLES.filter(({ id }) => id === 'pulses'),
   csv,
-}));
-`,
+};`,
   );
-  const output = execFileSync(process.execPath, [script], { encoding: 'utf8' });
-  expect(JSON.parse(output)).toEqual({
+  expect(answers).toEqual({
     first: { type: 'pulse', at: 0, iteration: 3, beats: 7 },
     again: 'a repetition',
     thinning: 'measures',
