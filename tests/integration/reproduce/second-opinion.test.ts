@@ -1,5 +1,5 @@
 /**
- * The quantities of two figures of each paper, by Gradwire's methods and by NumPy alone (second_opinion.py), from the
+ * The quantities of two figures or more of each paper, by Gradwire's methods and by NumPy alone (second_opinion.py), from the
  * same gradients or, where losses are judged, from the same samples of a logistic regression that workers train
  * on: they must agree on the direction, and on values as far as no chance is involved.
  */
@@ -204,6 +204,27 @@ const byThreshold = async (sparsity: number): Promise<number> => {
 };
 const SPARSITIES = [0.75, 0.95, 0.995];
 
+/** Levels of the norm: one, some, and √n of them. */
+const LEVELS = [1, 16, Math.sqrt(N)];
+
+/** Squared error and non-zero elements of one rank's gradient in levels of its norm, means over the iterations. */
+async function roundedTo(levels: number): Promise<{ error: number; entries: number }> {
+  const world = worldOf('qsgd', { levels, scale: 'l2', bucket: N, minElements: 0 }, 1);
+  let [error, entries] = [0, 0];
+  for (let t = 0; t < ITERATIONS; t++) {
+    const vector = gradients[t]![0]!;
+    const [rounded] = await world.exchange(t, [vector]);
+    let [squares, missed] = [0, 0];
+    for (const [i, value] of vector.entries()) {
+      squares += value * value;
+      missed += (rounded![i]! - value) ** 2;
+      if (rounded![i] !== 0) entries += 1 / ITERATIONS;
+    }
+    error += missed / squares / ITERATIONS;
+  }
+  return { error, entries };
+}
+
 interface Quantity {
   readonly figure: string;
   readonly ours: () => Promise<readonly number[]>;
@@ -247,6 +268,19 @@ const QUANTITIES: readonly Quantity[] = [
     // 4 and 8 bits lose nothing, and one level does.
     direction: ([dense, eight, four, one]) =>
       eight! < 1.01 * dense! && four! < 1.01 * dense! && one! > 1.01 * dense!,
+    within: 0.1,
+  },
+  {
+    figure: 'qsgd-section-3',
+    ours: async () => {
+      const rounded = await Promise.all(LEVELS.map(roundedTo));
+      return [...rounded.map(({ error }) => error), rounded[0]!.entries];
+    },
+    // The bounds of Lemma 3.1: min(n/s², √n/s), and s(s + √n) elements.
+    direction: ([one, some, many, entries]) =>
+      [one!, some!, many!].every(
+        (error, i) => error <= Math.min(N / LEVELS[i]! ** 2, Math.sqrt(N) / LEVELS[i]!),
+      ) && entries! <= 1 + Math.sqrt(N),
     within: 0.1,
   },
   {

@@ -1,4 +1,4 @@
-"""Quantities of two figures of each paper, computed with NumPy alone.
+"""Quantities of two figures or more of each paper, computed with NumPy alone.
 
 It reads gradients (little-endian float32: iterations x ranks x elements) and, after them, the
 samples of a logistic regression (ranks x samples x features, their labels, and those of the test
@@ -140,6 +140,22 @@ def trained(exchange: Exchange) -> float:
     return float(np.mean(np.logaddexp(0, scores) - Y_test * scores))
 
 
+def quantising_error(levels: int) -> float:
+    """The mean of the expected squared error of rounding to levels of the norm, in squared norms."""
+    errors = []
+    for row in G[:, 0].astype(float):
+        level = np.abs(row) / np.linalg.norm(row) * levels
+        up = level - np.floor(level)
+        errors.append((up * (1 - up)).sum() / levels**2)
+    return float(np.mean(errors))
+
+
+def entries_of_one_level() -> float:
+    """The mean of the expected number of elements that are not rounded to zero."""
+    rows = G[:, 0].astype(float)
+    return float(np.mean(np.abs(rows).sum(axis=1) / np.linalg.norm(rows, axis=1)))
+
+
 def dct(sparsity: float) -> float:
     k = share(1 - sparsity)
     kept, thresholds = np.zeros(length, np.float32), []
@@ -171,6 +187,10 @@ print(
                 union([largest(row, k) for row in noise[0, :world]]) for world in worlds
             ],
             "qsgd-table-1": [dense, *(trained(quantising(*code)) for code in CODES)],
+            "qsgd-section-3": [
+                *(quantising_error(levels) for levels in (1, 16, 64)),
+                entries_of_one_level(),
+            ],
             "qsgd-figure-2": [(world - 1) * (length / 2 + 4 * length / 512) for world in worlds]
             + [2 * (world - 1) / world * 4 * length for world in worlds],
             "a2sgd-table-2": [2 * 32, 32 * length],

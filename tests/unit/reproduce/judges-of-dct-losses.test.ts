@@ -278,3 +278,35 @@ describe('loss under hybrid parallelism', () => {
     });
   });
 });
+
+/** Worlds in which the rule's controls lose, and the part by which one row rises: less and more than what counts. */
+test.each([
+  [
+    dctTable1,
+    { 'mp2-98': 0.5, 'mp3-95': 0.49, sketch: 0.55, backward: 0.56 },
+    'mp2-95',
+    0.0018,
+  ],
+  [dctTable2, { 'eta-99.5': 0.5 }, 'eta-90', 0.0018],
+  [dctTable3, { 'hybrid3-95': 0.5 }, 'hybrid2-90', 0.0018],
+  [dctFigure7b, {}, 'life10', 0.0018],
+  [dctTable4, {}, 'mp2-90', 0.00486],
+] as const)('$id counts a rise from its margin on', (figure, costly, row, margin) => {
+  const rising =
+    (rise: number): Values =>
+    (id, seed) => {
+      const loss = (costly as Readonly<Record<string, number>>)[id] ?? 0.48;
+      const risen =
+        id !== row ? 0 : figure === dctTable4 ? Math.log(1 + rise) : 0.48 * rise;
+      return {
+        loss: loss + risen + 1e-6 * seed,
+        training: 0.43,
+        auc: 0.8,
+        perplexity: 1.4,
+      };
+    };
+  expect(judged(figure, rising(0.8 * margin)).verdict).toBe('confirmed');
+  const { outcomes, verdict } = judged(figure, rising(1.25 * margin));
+  expect(verdict).toBe('refuted');
+  expect(outcomes).toHaveLength(1);
+});

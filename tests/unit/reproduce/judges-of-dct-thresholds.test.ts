@@ -49,6 +49,15 @@ describe('thresholds over the iterations', () => {
     });
   });
 
+  test.each([
+    [0.09, 0.45, 'confirmed'],
+    [0.12, 0.45, 'refuted'],
+    [0.09, 0.06 + 0.5, 'refuted'],
+  ])('renewed in %d, straying by %d, are %s', (renewed, strays, verdict) => {
+    const values = having({ kept: { renewed }, 'eta-90': { strays } });
+    expect(judged(dctFigure2, values).verdict).toBe(verdict);
+  });
+
   test('are undecided where one strays for one seed alone', () => {
     const values: Values = (id, seed) => ({
       ...having()(id, seed),

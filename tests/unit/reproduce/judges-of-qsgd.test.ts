@@ -96,6 +96,14 @@ describe('accuracy in few bits', () => {
     });
   });
 
+  test.each([
+    [0.005, 'confirmed'],
+    [0.0065, 'refuted'],
+  ])('is, with a loss of %d, %s', (loss, verdict) => {
+    const values = reaching({ control: -0.2, 'bits-4': -loss });
+    expect(judged(qsgdTable1, values).verdict).toBe(verdict);
+  });
+
   test('is undecided where not even the control’s loss is seen', () => {
     expect(
       judged(qsgdTable1, reaching({ control: -0.02 }, [0.05, -0.05, 0, 0.04, -0.03])),

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   around,
   moved,
+  tickText,
   zoomed,
 } from '../../../src/renderer/charts/timeline/time-window.ts';
 import type { Phase } from '../../../src/shared/records/phases.ts';
@@ -86,6 +87,16 @@ test('the first span after a moment is found', () => {
     const found = lane.ends.findIndex((end) => end > moment);
     expect(firstAfter(lane, moment)).toBe(found < 0 ? lane.ends.length : found);
   }
+});
+
+test('ticks are told apart, however close they are', () => {
+  const ticks = (step: number, from: number, most: number): string[] =>
+    [0, 1, 2].map((i) => tickText(from + i * step, step, most));
+  expect(ticks(2e6, 1.954e9, 1.96e9)).toEqual(['1.954 s', '1.956 s', '1.958 s']);
+  expect(ticks(5e8, 0, 2e9)).toEqual(['0.0 s', '0.5 s', '1.0 s']);
+  expect(ticks(1e9, 0, 5e9)).toEqual(['0 s', '1 s', '2 s']);
+  expect(ticks(200, 12_000, 13_000)).toEqual(['12.0 µs', '12.2 µs', '12.4 µs']);
+  expect(ticks(1e7, 0, 1e8)).toEqual(['0 ms', '10 ms', '20 ms']);
 });
 
 test('a window stays within the whole, and what is pointed at stays where it is', () => {

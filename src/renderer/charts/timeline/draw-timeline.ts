@@ -3,7 +3,6 @@
  * one per pixel, so spans cost a frame at most the pixels of these lanes; messages in view are gone through.
  */
 import { PHASES } from '../../../shared/records/phases.ts';
-import { formatDuration } from '../../../shared/words/units.ts';
 import { translucent, type Palette } from '../palette.ts';
 import { drawArrows } from './draw-arrows.ts';
 import { drawPath } from './draw-path.ts';
@@ -16,7 +15,7 @@ import {
   type LanesInView,
 } from './lane-view.ts';
 import { spansToDraw } from './spans-to-draw.ts';
-import type { TimeWindow } from './time-window.ts';
+import { tickText, type TimeWindow } from './time-window.ts';
 import type { TimelineIndex } from './timeline-index.ts';
 
 /** Room for the names of lanes, px, on a canvas of this width. */
@@ -154,7 +153,7 @@ function drawAxis(
     context.fillStyle = palette.grid;
     context.fillRect(left, 0, 1, height);
     context.fillStyle = palette.soft;
-    const text = formatDuration(at / 1e6);
+    const text = tickText(at, step, shown.to);
     if (left + 3 + context.measureText(text).width <= width) {
       context.fillText(text, left + 3, AXIS_HEIGHT / 2);
     }

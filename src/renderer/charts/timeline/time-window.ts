@@ -36,3 +36,10 @@ function within(from: number, width: number, length: number): TimeWindow {
   const start = Math.max(0, Math.min(from, length - width));
   return { from: start, to: start + width };
 }
+
+/** A tick of the axis, with the digits that tell it from the next one: `1.954 s`. @param most on the axis */
+export function tickText(at: number, step: number, most: number): string {
+  const unit = most < 1e6 ? 1e3 : most < 1e9 ? 1e6 : 1e9;
+  const digits = Math.max(0, Math.ceil(Math.log10(unit / step) - 1e-9));
+  return `${(at / unit).toFixed(digits)} ${unit < 1e6 ? 'µs' : unit < 1e9 ? 'ms' : 's'}`;
+}
