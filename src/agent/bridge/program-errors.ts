@@ -140,7 +140,8 @@ const ERROR_LINE =
 
 /**
  * The line that says why: the last one, but of a launcher the last error of a rank. An exception
- * whose message has several lines is told by its first and last.
+ * whose message has several lines is told by its first and last; behind a fatal error of Python come
+ * its threads.
  */
 export function lastWords(stderr: string): string {
   const raw = stderr.trimEnd().split('\n');
@@ -148,6 +149,8 @@ export function lastWords(stderr: string): string {
   const isLauncher = lines.some((line) => line.includes('ChildFailedError'));
   const told = lines.flatMap((line) => ERROR_LINE.exec(line)?.[1] ?? []);
   if (isLauncher) return told.at(-1) ?? '';
+  const fatal = lines.find((line) => line.startsWith('Fatal Python error: '));
+  if (fatal !== undefined) return fatal;
   const last = lines.at(-1)!;
   const exception = exceptionOf(raw);
   return exception === undefined || exception === last

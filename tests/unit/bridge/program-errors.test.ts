@@ -67,6 +67,11 @@ test.each([
   // A program that tells of an exception and ends with words of its own.
   [`${TRACEBACK}ValueError: bad\nno such data\n`, 'ValueError: bad … no such data'],
   ['no such data\n', 'no such data'],
+  [
+    "Fatal Python error: init_fs_encoding: no codec\nModuleNotFoundError: No module named 'encodings'\n\n" +
+      'Current thread 0x7f (most recent call first):\n  <no Python frame>\n',
+    'Fatal Python error: init_fs_encoding: no codec',
+  ],
   [TRACEBACK, '^^^^^^^^^^^^^^^^^^^^^^^^^^^^^'],
 ])('a program that failed is told by its exception: %j', (stderr, words) => {
   expect(
