@@ -141,7 +141,7 @@ def trained(exchange: Exchange) -> float:
 
 
 def quantising_error(levels: int) -> float:
-    """The mean of the expected squared error of rounding to levels of the norm, in squared norms."""
+    """The mean of the expected squared error of rounding to levels, in squared norms."""
     errors = []
     for row in G[:, 0].astype(float):
         level = np.abs(row) / np.linalg.norm(row) * levels
