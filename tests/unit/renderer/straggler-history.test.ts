@@ -49,6 +49,16 @@ const drawn = (of: RunHistory, ranks: number) =>
 const nodes = new Map([[2, 'lab-2']]);
 
 describe('the history of stragglers', () => {
+  it('accuses nobody of the few iterations of a cell that has just begun', () => {
+    const made = history(3);
+    const of = (to: number) =>
+      stragglerHistory({ from: 300, to }, 3, [made], new Map()).stretches.map(
+        ({ rank }) => rank,
+      );
+    expect(of(330)).toEqual([undefined]);
+    expect(of(336)).toEqual([undefined, 2]);
+  });
+
   it.each([3, 8, 64])('finds a stretch in which one of %i ranks was late', (ranks) => {
     const { cells, stretches, whole } = stragglerHistory(
       ALL,
@@ -131,7 +141,7 @@ describe('the history of stragglers', () => {
     const facts = { ranks, flight: 0, isLinkKnown: false, crowd: undefined };
     const decided = ({ from, to }: { from: number; to: number }) =>
       accountOf(stepSeries(made.recent, from, to), facts).straggler;
-    const wide = cells.filter(({ from, to }) => to - from >= 5);
+    const wide = cells.filter(({ from, to }) => to - from >= 16);
     const named = wide.map(({ from }) => stretches.find(({ to }) => from < to)!.rank);
     expect(named).toEqual(wide.map((cell) => decided(cell)?.rank));
     expect(new Set(named).size).toBeGreaterThan(1);

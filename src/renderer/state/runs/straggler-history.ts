@@ -63,7 +63,8 @@ export function stragglerHistory(
     if (source === undefined && own.iterations === 0) isKnown = false;
     cells.push(cell);
     const before = stretches.at(-1);
-    const rank = own.straggler?.rank;
+    // Those at both ends may be short.
+    const rank = own.iterations < LEAST ? undefined : own.straggler?.rank;
     const isDecided = own.iterations > 0;
     const joins =
       before !== undefined && before.isKnown === isDecided && before.rank === rank;
