@@ -238,7 +238,7 @@ export class BenchRank {
     });
   }
 
-  /** Memory of exactly so many bytes, kept between cells. */
+  /** Memory of exactly the given bytes, kept between cells. */
   #memory(bytes: number): Region {
     if (this.#payload !== undefined && this.#payload.bytes < bytes) {
       this.#arena.release(this.#payload);

@@ -21,7 +21,7 @@ import { childrenOf, until, type ProcessEntry } from '../../harness/processes.ts
 export const NODES = ['this-computer', 'box'] as const;
 type Node = (typeof NODES)[number];
 
-/** On links slow enough that a run is still under way when a busy machine gets to change it. */
+/** Links so slow that a run is still under way when a busy machine gets to change it. */
 export const ITERATIONS = 30;
 export const spec = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
   name: 'two nodes',

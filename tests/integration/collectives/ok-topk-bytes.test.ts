@@ -15,7 +15,7 @@ describe('its messages', () => {
   const LENGTH = 100_000;
   const K = 1000;
 
-  /** The most that a rank sends and receives, of so many exchanges, in entries of 8 bytes. */
+  /** The most that a rank sends and receives in the exchanges, in entries of 8 bytes. */
   async function busiest(
     ranks: number,
     inputOf: (rank: number, turn: number) => Float32Array,

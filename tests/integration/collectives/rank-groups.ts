@@ -8,7 +8,7 @@ import { memoryOf } from './world.ts';
 
 const open: RankGroup[] = [];
 
-/** Every test of the file ends its groups, and leaves no socket open. */
+/** Ends the groups of each test of the file, and looks for sockets that are open. */
 export function closesGroups(): void {
   afterEach(async () => {
     await leaveGroups();

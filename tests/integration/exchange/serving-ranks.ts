@@ -188,7 +188,7 @@ export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await turn();
 }
 
-/** What all ranks have once they have met. */
+/** The vector that all ranks share once they have met. */
 export function shared(ranks: readonly ServingRank[]): Float32Array {
   const [first, ...others] = ranks;
   for (const { last, pushed } of ranks) {

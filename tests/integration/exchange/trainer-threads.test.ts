@@ -15,7 +15,7 @@ import {
 
 afterEach(leave);
 
-/** Seeds of what is drawn: as many as these, or fifty times as many. */
+/** Seeds of what is drawn: these, or fifty times their number in the soak. */
 const seedsFrom = (quick: number): readonly number[] =>
   Array.from({ length: runs(quick) }, (_, i) => i + 1);
 

@@ -7,7 +7,7 @@ import { RankProcess } from '../../../src/agent/world/rank-process.ts';
 
 const LINES = 50_000;
 
-/** What a rank printed and reported. */
+/** The output and the reports of a rank. */
 async function outputOf(lines: number) {
   const printed = { stdout: '', stderr: '' };
   const events: { readonly type: string }[] = [];

@@ -140,7 +140,8 @@ describe('questions', () => {
       configFile: configOf(server, block),
     });
     expect(transport).toEqual({
-      ...{ kind: 'system', reason: `the revocation list ${list}` },
+      kind: 'system',
+      reason: `the revocation list ${list}`,
     });
     await expect(
       SystemSshConnection.open(target, asks([], 'accept'), { directory }),
@@ -149,7 +150,8 @@ describe('questions', () => {
     const text = hostBlock('box', server, [`RevokedHostKeys ${key}`]);
     const found = await resolveTarget('box', { configFile: configOf(server, text) });
     expect(found).toMatchObject({
-      ...{ target: { revokedHostKeys: key }, transport: { kind: 'builtin' } },
+      target: { revokedHostKeys: key },
+      transport: { kind: 'builtin' },
     });
   });
 

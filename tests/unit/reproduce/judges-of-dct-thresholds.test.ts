@@ -86,7 +86,7 @@ test('a deviation is that from the 50 values before, but for a twentieth', () =>
 });
 
 describe('thresholds of activations', () => {
-  /** In the end, of 2 at the start: where all pass, and with DCT-MP. */
+  /** Thresholds in the end, of 2 at the start: where all pass, and with DCT-MP. */
   const ending =
     (whole: number, sparse: (id: string, seed: number) => number): Values =>
     (id, seed) => {

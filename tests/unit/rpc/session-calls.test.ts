@@ -14,7 +14,7 @@ const SWEEP = {
   atOnce: 2,
 };
 
-/** Every call with arguments that are all different from their defaults. */
+/** All calls, with arguments that differ from their defaults. */
 const EXAMPLES: { readonly [K in keyof AppApi]: Parameters<AppApi[K]> } = {
   info: [],
   catalogue: [],

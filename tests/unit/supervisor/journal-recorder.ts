@@ -71,7 +71,7 @@ export class Recorder {
     );
   }
 
-  /** What a process leaves that is killed now, and the next one that opens it. */
+  /** The files that a process leaves if it is killed now, and the next one that opens them. */
   kill(): SeenProgress {
     const old = this.journal;
     const next = mkdtempSync(path.join(this.#folder, 'j'));
@@ -106,7 +106,7 @@ export async function readAll(journal: Journal, after = 0): Promise<JournalEntry
   return entries;
 }
 
-/** What is there is what was recorded, and what is not there is declared. */
+/** Checks that what is there was recorded, and that what is missing is declared. */
 export function expectFaithful(
   entries: readonly JournalEntry[],
   all: readonly RunRecord[],
@@ -127,7 +127,7 @@ export const iterationsOf = (records: readonly RunRecord[], rank: number): numbe
     record.type === 'iteration' && record.rank === rank ? [record.iteration] : [],
   );
 
-/** What must be there, and in what shape, of a whole journal. */
+/** Checks that a whole journal has what must be there, in its shape. */
 export function expectThinnedFairly(
   entries: readonly JournalEntry[],
   all: readonly RunRecord[],

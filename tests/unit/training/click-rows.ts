@@ -56,7 +56,10 @@ function rowsOf(part: Samples): Row[] {
 
 export async function partsOf(dataset: Dataset, given: Partial<ShardRequest> = {}) {
   const shard = await dataset.open({
-    ...{ inputs: {}, features: ROWS, rank: 0, world: 1 },
+    inputs: {},
+    features: ROWS,
+    rank: 0,
+    world: 1,
     ...given,
   });
   return { train: rowsOf(shard.train), test: rowsOf(shard.test) };
@@ -64,6 +67,6 @@ export async function partsOf(dataset: Dataset, given: Partial<ShardRequest> = {
 
 export const log = (number: number): number => Math.fround(Math.log1p(number));
 
-/** What the hash must make of a category, from the definition of a row. */
+/** The number that the hash must make of a category, from the definition of a row. */
 export const row = (text: string, column: number): number =>
   13 + (murmurHash(Buffer.from(text), column) % (ROWS - 13));

@@ -208,7 +208,8 @@ const real = realDataWith('adult.data.gz');
 test.skipIf(real === undefined)('Adult is read whole', async () => {
   const directory = path.join(real!, 'adult.data.gz');
   const { train, test: part } = await partsOf(csv, {
-    ...{ directory, columns: { label: 'income' } },
+    directory,
+    columns: { label: 'income' },
   });
   const all = [...train, ...part];
   // UCI's own figures: 32,561 samples, of which 7,841 earn more than 50,000.
